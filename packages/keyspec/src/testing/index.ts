@@ -1,0 +1,3 @@
+export { eventually, unique } from './eventually.ts'
+export { startRedis, type RedisOptions, type TemporaryRedis } from './redis.ts'
+export type { RawArgument, RawBufferReply, RawReply } from './resp.ts'
