@@ -1,0 +1,11 @@
+import { bytesCodec } from './codec.ts'
+
+/** Bytes, untouched. */
+export const bytes = bytesCodec<Buffer, Uint8Array>({
+  name: 'bytes',
+  encode(value) {
+    if (!(value instanceof Uint8Array)) throw new TypeError(`${typeof value} is not bytes: give a Uint8Array`)
+    return value
+  },
+  decode: (stored) => stored,
+})

@@ -1,0 +1,75 @@
+import type { Merge } from './merge.ts'
+
+/** One argument of a command: text, sent as UTF-8, or bytes as they are. */
+export type Argument = string | Uint8Array
+
+/** A command and its arguments: `['SET', 'a', '1']`. */
+export type Command = readonly Argument[]
+
+/**
+ * What Redis answers, in the forms of RESP2 whatever the client speaks: maps and sets as flat arrays, doubles as text.
+ * Bulk strings are `Buffer`s where the shape asks for bytes.
+ */
+export type Reply = null | number | string | Buffer | readonly Reply[]
+
+/** What a client must know of a command beside its arguments. Shared constants: a call makes none. */
+export interface Shape {
+  /** Where the first key stands among the arguments; 0 when the command touches none. */
+  readonly firstKey: number
+  /** How many keys stand there, one after another; `'rest'` for all that follow. */
+  readonly keyCount: number | 'rest'
+  /** Bulk strings of the reply come as bytes. */
+  readonly bytes?: boolean
+  /** The command waits on the server (BLPOP …), so no deadline of the client's applies to it. */
+  readonly blocks?: boolean
+  /** How calls of one tick that stand side by side become one. */
+  readonly merge?: Merge
+}
+
+/**
+ * The port: all that Keyspec needs of a client. It rejects with a `ServerError` when the server answered with an error,
+ * and with whatever the client throws when it did not answer at all.
+ */
+export interface Connection {
+  /** Names the client in findings and health, nothing else: `'node-redis'`. */
+  readonly client: string
+  /** Whether keys live in slots, so that commands over several keys must stay in one. */
+  readonly cluster: boolean
+  send(command: Command, shape: Shape): Promise<Reply>
+  /** A connection to each master, for what must visit every node (SCAN); to itself when there is only one. */
+  masters(): Promise<readonly Connection[]>
+}
+
+/** The second port, for the few recipes that listen: a connection in subscribed mode. */
+export interface Subscriber {
+  /** Calls `heard` for every message on the channel, until the returned function is called. */
+  subscribe(channel: string, heard: (message: string) => void): Promise<() => Promise<void>>
+}
+
+/** The shape of a command on one key, as its first argument: GET, HSET, XADD … */
+export const ONE_KEY: Shape = { firstKey: 1, keyCount: 1 }
+
+/** `ONE_KEY`, answered in bytes. */
+export const ONE_KEY_BYTES: Shape = { firstKey: 1, keyCount: 1, bytes: true }
+
+/** The shape of a command whose arguments are all keys: MGET, UNLINK, EXISTS … */
+export const ALL_KEYS: Shape = { firstKey: 1, keyCount: 'rest' }
+
+/** `ALL_KEYS`, answered in bytes. */
+export const ALL_KEYS_BYTES: Shape = { firstKey: 1, keyCount: 'rest', bytes: true }
+
+/** The shape of a command that touches no key: PING, INFO, SCAN … */
+export const NO_KEY: Shape = { firstKey: 0, keyCount: 0 }
+
+/** The keys that a command touches. */
+export function keysOf(command: Command, { firstKey, keyCount }: Shape): string[] {
+  if (firstKey === 0) return []
+  return command.slice(firstKey, keyCount === 'rest' ? undefined : firstKey + keyCount).map(String)
+}
+
+/** The first key that a command touches, if any: what a cluster routes by. */
+export function firstKeyOf(command: Command, { firstKey, keyCount }: Shape): string | undefined {
+  if (firstKey === 0 || keyCount === 0 || firstKey >= command.length) return undefined
+  const key = command[firstKey]!
+  return typeof key === 'string' ? key : Buffer.from(key).toString()
+}

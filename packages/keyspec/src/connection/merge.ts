@@ -1,0 +1,16 @@
+import type { Command, Connection, Reply } from './connection.ts'
+
+/** What became of one of several merged calls: its own answer or its own error. */
+export type Outcome = { readonly reply: Reply } | { readonly error: unknown }
+
+/** How calls of one tick become one command. Calls of one merge must commute unless they share a key. */
+export interface Merge {
+  /** Calls with the same group can go out together; groups of one run go out side by side. */
+  group(call: Command, cluster: boolean): string | number
+  /** How many calls one command may carry: a longer run goes out in chunks, so that none holds the server. */
+  readonly most: number
+  /** Sends two calls or more of one group as one; answers for each, in order. */
+  send(connection: Connection, calls: readonly Command[]): Promise<readonly Outcome[]>
+  /** Sends one call that found no neighbour. */
+  sendOne(connection: Connection, call: Command): Promise<Reply>
+}

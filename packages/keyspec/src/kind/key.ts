@@ -1,0 +1,101 @@
+import type { Codec } from '../codec/codec.ts'
+import { type Command, type Connection, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
+import { type Duration, milliseconds } from '../duration.ts'
+import { DecodeError, EncodeError } from '../errors.ts'
+import { type Lifetime, ttlFor } from './lifetime.ts'
+import type { KeySpec, Opening } from './kind.ts'
+
+/** What the keys of one entry share: made once, when the keyspace is opened. */
+export interface Home {
+  readonly connection: Connection
+  readonly lifetime: Lifetime
+  /** Reads renew the time to live. */
+  readonly renewsOnRead: boolean
+  readonly now: (() => number) | undefined
+}
+
+/** What the keys of one entry share. */
+export function homeOf(spec: KeySpec, { connection, now }: Opening): Home {
+  const { lifetime } = spec
+  return {
+    connection,
+    lifetime,
+    renewsOnRead: lifetime.ttlMs !== 'forever' && lifetime.renew === 'read',
+    now,
+  }
+}
+
+/** A key of an open keyspace, whatever its type: its name, its existence, its time to live. */
+export class Key {
+  /** The name of the key in Redis, prefix and all. */
+  readonly name: string
+  protected readonly home: Home
+
+  constructor(home: Home, name: string) {
+    this.home = home
+    this.name = name
+  }
+
+  /** Whether the key exists. */
+  async exists(): Promise<boolean> {
+    return (await this.send(['EXISTS', this.name], ONE_KEY)) === 1
+  }
+
+  /** Deletes the key, freeing its memory in the background (UNLINK); answers whether it existed. */
+  async delete(): Promise<boolean> {
+    return (await this.send(['UNLINK', this.name], ONE_KEY)) === 1
+  }
+
+  /** The time to live in ms, `'forever'` where the key has none, `undefined` where there is no key. */
+  async ttlMs(): Promise<number | 'forever' | undefined> {
+    const ttl = (await this.send(['PTTL', this.name], ONE_KEY)) as number
+    return ttl === -2 ? undefined : ttl === -1 ? 'forever' : ttl
+  }
+
+  /** Starts the declared lifetime anew; answers whether the key exists. A key declared forever loses its time to live. */
+  async renew(): Promise<boolean> {
+    const ttl = ttlFor(this.home.lifetime)
+    if (ttl === 0) {
+      await this.send(['PERSIST', this.name], ONE_KEY)
+      return this.exists()
+    }
+    return (await this.send(['PEXPIRE', this.name, String(ttl)], ONE_KEY)) === 1
+  }
+
+  /** Lets the key end sooner (or later) than declared: this long from now. Answers whether the key exists. */
+  async expireIn(duration: Duration): Promise<boolean> {
+    return (await this.send(['PEXPIRE', this.name, String(milliseconds(duration))], ONE_KEY)) === 1
+  }
+
+  protected send(command: Command, shape: Shape): Promise<Reply> {
+    return this.home.connection.send(command, shape)
+  }
+
+  /** Sends a read, and renews the time to live with it where reads do. */
+  protected read(command: Command, shape: Shape): Promise<Reply> {
+    const reply = this.home.connection.send(command, shape)
+    if (this.home.renewsOnRead)
+      this.home.connection
+        .send(['PEXPIRE', this.name, String(ttlFor(this.home.lifetime))], ONE_KEY)
+        .catch(() => {})
+    return reply
+  }
+
+  /** The stored form of a value; an `EncodeError` names the key, and nothing is sent. */
+  protected encode<T>(codec: Codec<any, T>, value: T): string | Uint8Array {
+    try {
+      return codec.encode(value)
+    } catch (error) {
+      throw new EncodeError(this.name, codec.name, error)
+    }
+  }
+
+  /** The value of a stored form; a `DecodeError` names the key. */
+  protected decode<T>(codec: Codec<T, any>, stored: Reply): T {
+    try {
+      return codec.decode(stored as string & Buffer)
+    } catch (error) {
+      throw new DecodeError(this.name, codec.name, error)
+    }
+  }
+}

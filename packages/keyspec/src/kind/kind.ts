@@ -1,0 +1,92 @@
+import type { Codec } from '../codec/codec.ts'
+import type { Connection, Subscriber } from '../connection/connection.ts'
+import type { ParamCodec, ParamCodecs } from '../param.ts'
+import { type Params, type Pattern, pattern as parsePattern } from '../pattern.ts'
+import { SchemaError } from '../errors.ts'
+import { type Lifetime, type LifetimeOptions, lifetime } from './lifetime.ts'
+
+/** What `TYPE` says of a key. */
+export type RedisType = 'string' | 'hash' | 'list' | 'set' | 'zset' | 'stream'
+
+/** What is declared of the keys of one pattern: all that the tools look at. Patterns are without the keyspace's prefix. */
+export interface KeySpec {
+  readonly pattern: Pattern
+  readonly type: RedisType
+  /** The codec of the value, of each element, or of each field by name; `'*'` for fields that are not named. */
+  readonly codec: Codec<any, any> | { readonly [field: string]: Codec<any, any> }
+  readonly lifetime: Lifetime
+  readonly params: { readonly [name: string]: ParamCodec<any, any> }
+  /** The patterns it had before: reads fall back to them, and move the key. */
+  readonly was: readonly Pattern[]
+  readonly about: string | undefined
+  /** The placeholder that stands for a person. */
+  readonly subject: string | undefined
+}
+
+/** What a kind is given to open itself. */
+export interface Opening {
+  /** The entry's path in the schema, for errors: `tutor.session`. */
+  readonly name: string
+  readonly connection: Connection
+  /** Stands before every key. */
+  readonly prefix: string
+  readonly subscriber?: Subscriber | undefined
+  /** The instant that scripts take for the server's clock, in ms: for tests only. */
+  readonly now?: (() => number) | undefined
+}
+
+/** An entry of a schema: what it owns in Redis, and the typed access to it. */
+export interface Kind<out Handle = unknown> {
+  readonly keys: readonly KeySpec[]
+  /** Whether one verb touches several of its keys at once, so that on a cluster they must share a slot. */
+  readonly together: boolean
+  open(opening: Opening): Handle
+}
+
+/** What every entry declares beside its pattern and codec. `ttl` is required. */
+export type EntryOptions<P extends string, C extends ParamCodecs<P> = {}> = LifetimeOptions &
+  Description<P, C>
+
+/** What an entry says of itself, beside its lifetime. */
+export interface Description<P extends string, C extends ParamCodecs<P> = {}> {
+  /** One sentence for the documentation. */
+  readonly about?: string
+  /** The placeholder that stands for a person, so that everything about them can be found and erased. */
+  readonly subject?: Params<P>
+  /** The patterns this entry had before, with the same placeholders. */
+  readonly was?: readonly string[]
+  /** Codecs for placeholders that do not hold plain text. */
+  readonly params?: C
+}
+
+/** Checks what was declared of one pattern, and makes it the `KeySpec` that the tools read. */
+export function keySpec(
+  text: string,
+  type: RedisType,
+  codec: KeySpec['codec'],
+  options: LifetimeOptions & Description<any, any>,
+): KeySpec {
+  const pattern = parsePattern(text)
+  const { about, subject, was = [], params = {} } = options
+  for (const name of [...Object.keys(params), ...(subject === undefined ? [] : [subject as string])]) {
+    if (!pattern.params.includes(name)) throw new SchemaError(`"${text}" has no placeholder <${name}>`)
+  }
+  const old = was.map((before) => parsePattern(before))
+  for (const before of old) {
+    if ([...before.params].sort().join() !== [...pattern.params].sort().join()) {
+      throw new SchemaError(
+        `"${text}" was "${before.text}": both need the same placeholders, or keys could not be moved`,
+      )
+    }
+  }
+  return {
+    pattern,
+    type,
+    codec,
+    lifetime: lifetime(text, options),
+    params: params as KeySpec['params'],
+    was: old,
+    about,
+    subject,
+  }
+}

@@ -1,0 +1,153 @@
+import type { Codec } from '../codec/codec.ts'
+import { type Argument, ONE_KEY, ONE_KEY_BYTES, type Reply, type Shape } from '../connection/connection.ts'
+import { GET, GET_BYTES } from '../connection/reads.ts'
+import type { ParamCodecs } from '../param.ts'
+import { flag, int, text } from '../script/argument.ts'
+import { script } from '../script/script.ts'
+import { type Entry, Many, openEntry } from './entry.ts'
+import { type Home, homeOf, Key } from './key.ts'
+import { type EntryOptions, type Kind, keySpec } from './kind.ts'
+import { ttlFor } from './lifetime.ts'
+import * as lua from './lua.gen.ts'
+
+/** An entry of strings: `keys.session({ userId })` is a `StringKey`. */
+export type StringEntry<P extends string, C, T, In> = Entry<P, C, StringKey<T, In>, ManyStrings<T, In>>
+
+/** One value at a key (SET, GET), encoded by a codec. */
+export function string<const P extends string, T, In, const C extends ParamCodecs<P> = {}>(
+  pattern: P,
+  codec: Codec<T, In>,
+  options: EntryOptions<P, C>,
+): Kind<StringEntry<P, C, T, In>> {
+  const spec = keySpec(pattern, 'string', codec, options)
+  return {
+    keys: [spec],
+    together: false,
+    open(opening) {
+      const home = { ...homeOf(spec, opening), codec }
+      return openEntry(
+        spec,
+        opening,
+        (name) => new StringKey(home, name),
+        (keys, connection) => new ManyStrings(keys, connection),
+      )
+    },
+  }
+}
+
+const SET_ONCE = {
+  keys: ['key'],
+  args: { value: text, ttlMs: int, get: flag, present: flag },
+  lua: lua.setOnce,
+  reply: (reply: Reply) => reply,
+} as const
+const setOnce = script('kind/set-once', SET_ONCE)
+const setOnceBytes = script('kind/set-once', { ...SET_ONCE, bytes: true })
+
+interface StringHome<T, In> extends Home {
+  readonly codec: Codec<T, In>
+}
+
+/** A key that holds one value. */
+export class StringKey<T, In = T> extends Key {
+  declare protected readonly home: StringHome<T, In>
+
+  constructor(home: StringHome<T, In>, name: string) {
+    super(home, name)
+  }
+
+  /** The value, or `undefined` where there is none; a `DecodeError` when the codec cannot read it. */
+  async get(): Promise<T | undefined> {
+    const { codec, renewsOnRead, lifetime } = this.home
+    const reply = renewsOnRead
+      ? await this.send(['GETEX', this.name, 'PX', String(ttlFor(lifetime))], this.#shape)
+      : await this.send(['GET', this.name], codec.bytes ? GET_BYTES : GET)
+    return this.#value(reply)
+  }
+
+  /** Writes the value, with its lifetime. */
+  async set(value: In): Promise<void> {
+    await this.put(this.stored(value))
+  }
+
+  /** Writes the value only if there is none yet; answers whether it did. */
+  async setIfAbsent(value: In): Promise<boolean> {
+    const stored = this.encode(this.home.codec, value)
+    return (await this.send(['SET', this.name, stored, 'NX', ...this.#expiry()], ONE_KEY)) !== null
+  }
+
+  /** Writes the value only if there is one already; answers whether it did. */
+  async setIfPresent(value: In): Promise<boolean> {
+    const stored = this.encode(this.home.codec, value)
+    const reply = this.#keepsTtl
+      ? await this.#setOnce(stored, { get: false, present: true })
+      : await this.send(['SET', this.name, stored, 'XX', ...this.#expiry()], ONE_KEY)
+    return reply !== null
+  }
+
+  /** Writes the value and answers the one that stood there before, in one step. */
+  async getAndSet(value: In): Promise<T | undefined> {
+    const stored = this.encode(this.home.codec, value)
+    const before = this.#keepsTtl
+      ? await this.#setOnce(stored, { get: true, present: false })
+      : await this.send(['SET', this.name, stored, 'GET', ...this.#expiry()], this.#shape)
+    return this.#value(before)
+  }
+
+  /** Deletes the key and answers the value it held, in one step. */
+  async getAndDelete(): Promise<T | undefined> {
+    return this.#value(await this.send(['GETDEL', this.name], this.#shape))
+  }
+
+  /** @internal The stored form of a value, for a write that comes later. */
+  stored(value: In): string | Uint8Array {
+    return this.encode(this.home.codec, value)
+  }
+
+  /** @internal Writes a stored form. */
+  async put(stored: string | Uint8Array): Promise<void> {
+    if (this.#keepsTtl) await this.#setOnce(stored, { get: false, present: false })
+    else await this.send(['SET', this.name, stored, ...this.#expiry()], ONE_KEY)
+  }
+
+  get #shape(): Shape {
+    return this.home.codec.bytes ? ONE_KEY_BYTES : ONE_KEY
+  }
+
+  get #keepsTtl(): boolean {
+    const { lifetime } = this.home
+    return lifetime.ttlMs !== 'forever' && lifetime.renew === 'creation'
+  }
+
+  #expiry(): readonly Argument[] {
+    const { lifetime } = this.home
+    return lifetime.ttlMs === 'forever' ? [] : ['PX', String(ttlFor(lifetime))]
+  }
+
+  #setOnce(value: string | Uint8Array, how: { get: boolean; present: boolean }): Promise<Reply> {
+    const { codec, connection, lifetime } = this.home
+    const run = (codec.bytes ? setOnceBytes : setOnce).run
+    return run(connection, { key: this.name }, { value, ttlMs: ttlFor(lifetime), ...how })
+  }
+
+  #value(reply: Reply): T | undefined {
+    return reply === null ? undefined : this.decode(this.home.codec, reply)
+  }
+}
+
+/** Many string keys at once. */
+export class ManyStrings<T, In = T> extends Many<StringKey<T, In>> {
+  /** Their values in the order asked, `undefined` where there is none. */
+  get(): Promise<(T | undefined)[]> {
+    return Promise.all(this.keys.map((key) => key.get()))
+  }
+
+  /** Writes a value to each, in the order asked; every value is encoded before the first is sent. */
+  async set(values: readonly In[]): Promise<void> {
+    if (values.length !== this.keys.length) {
+      throw new RangeError(`${this.keys.length} keys were named, but ${values.length} values given`)
+    }
+    const stored = this.keys.map((key, index) => key.stored(values[index]!))
+    await Promise.all(this.keys.map((key, index) => key.put(stored[index]!)))
+  }
+}

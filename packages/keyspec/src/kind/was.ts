@@ -1,0 +1,88 @@
+import {
+  type Command,
+  type Connection,
+  keysOf,
+  ONE_KEY,
+  ONE_KEY_BYTES,
+  type Reply,
+  type Shape,
+} from '../connection/connection.ts'
+import { ServerError } from '../connection/server-error.ts'
+import { slotOf } from '../connection/slot.ts'
+import { booleanReply } from '../script/reply.ts'
+import { text } from '../script/argument.ts'
+import { script } from '../script/script.ts'
+import { prefixed } from './entry.ts'
+import type { KeySpec } from './kind.ts'
+import * as lua from './lua.gen.ts'
+
+const move = script('kind/move', { keys: ['key', 'old*'], args: {}, lua: lua.move, reply: booleanReply })
+const forget = script('kind/forget', {
+  keys: ['old'],
+  args: { dump: text },
+  lua: lua.forget,
+  reply: booleanReply,
+})
+
+/**
+ * The dual read of a migration: before a command touches a key, the key is moved there from the first of its old names
+ * that exists, with its time to live. Move and command go out together, so it costs no round trip; across slots of a
+ * cluster the value is copied (DUMP, RESTORE) first.
+ */
+export function movingFrom(connection: Connection, specs: readonly KeySpec[], prefix: string): Connection {
+  const renamed = specs
+    .filter((spec) => spec.was.length > 0)
+    .map((spec) => ({
+      pattern: prefixed(spec.pattern, prefix),
+      was: spec.was.map((before) => prefixed(before, prefix)),
+    }))
+  if (renamed.length === 0) return connection
+
+  const oldNames = (key: string): string[] => {
+    for (const { pattern, was } of renamed) {
+      const texts = pattern.parse(key)
+      if (texts === undefined) continue
+      const byName = new Map(pattern.params.map((name, index) => [name, texts[index]!]))
+      return was.map((before) => before.format(before.params.map((name) => byName.get(name)!)))
+    }
+    return []
+  }
+
+  return {
+    client: connection.client,
+    cluster: connection.cluster,
+    masters: () => connection.masters(),
+    async send(command: Command, shape: Shape): Promise<Reply> {
+      const moves: Promise<unknown>[] = []
+      for (const key of new Set(keysOf(command, shape))) {
+        const old = oldNames(key)
+        if (old.length === 0) continue
+        const together = !connection.cluster || old.every((before) => slotOf(before) === slotOf(key))
+        moves.push(together ? move.run(connection, { key, old }, {}) : copyAcross(connection, key, old))
+      }
+      // On one server the order of sending is the order of doing: the command need not wait, only fail with its move.
+      if (connection.cluster) await Promise.all(moves)
+      const [reply] = await Promise.all([connection.send(command, shape), ...moves])
+      return reply
+    },
+  }
+}
+
+async function copyAcross(connection: Connection, key: string, old: readonly string[]): Promise<void> {
+  for (const before of old) {
+    const [dump, ttl] = await Promise.all([
+      connection.send(['DUMP', before], ONE_KEY_BYTES),
+      connection.send(['PTTL', before], ONE_KEY),
+    ])
+    if (dump === null) continue
+    try {
+      await connection.send(['RESTORE', key, String(Math.max(0, ttl as number)), dump as Buffer], ONE_KEY)
+    } catch (error) {
+      // The new name is taken, perhaps by another mover: it is the newer, and the old value stays for `migrate` to judge.
+      if (error instanceof ServerError && error.reply.startsWith('BUSYKEY')) return
+      throw error
+    }
+    await forget.run(connection, { old: before }, { dump: dump as Buffer })
+    return
+  }
+}

@@ -1,0 +1,54 @@
+import type { Argument } from '../connection/connection.ts'
+
+/** How a script takes an argument: `encode` on our side, and the Lua statement that reads it into its name. */
+export interface ScriptArgument<T> {
+  encode(value: T): Argument
+  /** A Lua statement, on one line, that makes `name` a local from the expression `raw`. */
+  local(name: string, raw: string): string
+}
+
+/** A whole number; ids beyond 2^53 travel as `text`, since Lua's numbers are doubles. */
+export const int: ScriptArgument<number> = {
+  encode(value) {
+    if (!Number.isSafeInteger(value)) throw new RangeError(`a script takes whole numbers, not ${value}`)
+    return String(value)
+  },
+  local: (name, raw) => `local ${name} = tonumber(${raw})`,
+}
+
+/** Any finite number. */
+export const double: ScriptArgument<number> = {
+  encode(value) {
+    if (!Number.isFinite(value)) throw new RangeError(`a script takes finite numbers, not ${value}`)
+    return String(value)
+  },
+  local: (name, raw) => `local ${name} = tonumber(${raw})`,
+}
+
+/** Text or bytes, which Lua holds alike. */
+export const text: ScriptArgument<Argument> = {
+  encode: (value) => value,
+  local: (name, raw) => `local ${name} = ${raw}`,
+}
+
+/** A boolean. */
+export const flag: ScriptArgument<boolean> = {
+  encode: (value) => (value ? '1' : '0'),
+  local: (name, raw) => `local ${name} = ${raw} == '1'`,
+}
+
+/** The server's clock in milliseconds since the epoch, unless a test names the instant. */
+export const serverNow: ScriptArgument<number | undefined> = {
+  encode: (value) => (value === undefined ? '' : String(value)),
+  local: (name, raw) =>
+    `local ${name} = tonumber(${raw}) if not ${name} then local time = redis.call('TIME') ` +
+    `${name} = time[1] * 1000 + math.floor(time[2] / 1000) end`,
+}
+
+/** All the arguments that remain, as a table: the last argument only. */
+export interface RestArgument {
+  readonly rest: true
+}
+
+/** All the arguments that remain, as a Lua table; must be declared last. */
+export const rest: RestArgument = { rest: true }

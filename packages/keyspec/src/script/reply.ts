@@ -1,0 +1,65 @@
+import type { Reply } from '../connection/connection.ts'
+
+/** Reads one form of reply, and throws a `TypeError` on any other. */
+export type ReplyDecoder<T> = (reply: Reply) => T
+
+/** An integer reply. */
+export const integerReply: ReplyDecoder<number> = (reply) => {
+  if (typeof reply !== 'number') throw unexpected('an integer', reply)
+  return reply
+}
+
+/** An integer reply that stands for yes (1) or no (0). */
+export const booleanReply: ReplyDecoder<boolean> = (reply) => integerReply(reply) === 1
+
+/** A text reply. */
+export const textReply: ReplyDecoder<string> = (reply) => {
+  if (typeof reply !== 'string') throw unexpected('a text', reply)
+  return reply
+}
+
+/** A bytes reply. */
+export const bytesReply: ReplyDecoder<Buffer> = (reply) => {
+  if (!Buffer.isBuffer(reply)) throw unexpected('bytes', reply)
+  return reply
+}
+
+/** Nil as `undefined`, or what `decoder` reads. */
+export const optionalReply =
+  <T>(decoder: ReplyDecoder<T>): ReplyDecoder<T | undefined> =>
+  (reply) =>
+    reply === null ? undefined : decoder(reply)
+
+/** An array reply, every element read by `decoder`. */
+export const listReply =
+  <T>(decoder: ReplyDecoder<T>): ReplyDecoder<T[]> =>
+  (reply) => {
+    if (!isArray(reply)) throw unexpected('an array', reply)
+    return reply.map(decoder)
+  }
+
+/** An array reply, each element read by the decoder at its place; elements that Lua cut off count as nil. */
+export const tupleReply =
+  <const T extends readonly ReplyDecoder<any>[]>(
+    ...decoders: T
+  ): ReplyDecoder<{ -readonly [I in keyof T]: ReturnType<T[I]> }> =>
+  (reply) => {
+    if (!isArray(reply)) throw unexpected('an array', reply)
+    return decoders.map((decoder, index) => decoder(reply[index] ?? null)) as never
+  }
+
+function isArray(reply: Reply): reply is readonly Reply[] {
+  return Array.isArray(reply)
+}
+
+function unexpected(wanted: string, reply: Reply): TypeError {
+  const got =
+    reply === null
+      ? 'nil'
+      : Array.isArray(reply)
+        ? 'an array'
+        : Buffer.isBuffer(reply)
+          ? 'bytes'
+          : typeof reply
+  return new TypeError(`the server answered ${got} where ${wanted} was expected`)
+}

@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto'
+import type { Argument, Command, Connection, Reply, Shape } from '../connection/connection.ts'
+import type { Merge, Outcome } from '../connection/merge.ts'
+import { ServerError } from '../connection/server-error.ts'
+import { ScriptError } from '../errors.ts'
+import type { RestArgument, ScriptArgument } from './argument.ts'
+import type { ReplyDecoder } from './reply.ts'
+
+type Arguments = { readonly [name: string]: ScriptArgument<any> | RestArgument }
+
+/** What a script takes: a value for each argument it names; those that may be `undefined` can be left out. */
+export type ScriptValues<A extends Arguments> = {
+  readonly [N in keyof A as undefined extends ValueOf<A[N]> ? never : N]: ValueOf<A[N]>
+} & {
+  readonly [N in keyof A as undefined extends ValueOf<A[N]> ? N : never]?: ValueOf<A[N]>
+}
+
+type ValueOf<A> = A extends ScriptArgument<infer T> ? T : readonly Argument[]
+
+/** A Lua script as a typed function over a connection. */
+export interface Script<K extends string, A extends Arguments, R> {
+  readonly name: string
+  readonly keys: readonly K[]
+  readonly source: string
+  /** Runs it on these keys; rejects with a `ScriptError` when the script itself fails. */
+  run(connection: Connection, keys: ScriptKeys<K>, values: ScriptValues<A>): Promise<R>
+}
+
+/** The keys a script is run on; one declared as `old*` stands for several: a list here, a table in Lua. */
+export type ScriptKeys<K extends string> = {
+  readonly [N in K as N extends `${infer Bare}*` ? Bare : N]: N extends `${string}*`
+    ? readonly string[]
+    : string
+}
+
+/** What describes a script; see `script`. */
+export interface ScriptOptions<K extends string, A extends Arguments, R> {
+  /** The Lua names of its keys. The last may end in `*`: it takes the keys that remain, as a table. */
+  readonly keys: readonly K[]
+  /** The Lua names of its arguments, and how each travels. */
+  readonly args: A
+  readonly lua: string
+  readonly reply: ReplyDecoder<R>
+  /** Bulk strings of the reply come as bytes. */
+  readonly bytes?: boolean
+  /** Calls of one tick on the same keys that stand side by side run in one EVALSHA, each with its own answer or error. */
+  readonly merge?: boolean
+}
+
+/**
+ * Describes a script. The Lua body reads its keys and arguments by name: the names are bound in a prelude on the body's
+ * first line, so that the line numbers of Redis's errors are those of the `.lua` file.
+ */
+export function script<const K extends string, A extends Arguments, R>(
+  name: string,
+  { keys, args, lua, reply, bytes = false, merge = false }: ScriptOptions<K, A, R>,
+): Script<K, A, R> {
+  const starred = keys.at(-1)?.endsWith('*') === true
+  const source = `${prelude(keys, args)} ${lua}`
+  const plain = sourceOf(source)
+  const encoders = Object.entries(args)
+  const base = { firstKey: 3, keyCount: keys.length, ...(bytes ? { bytes } : {}) }
+  const shape: Shape =
+    merge && !starred
+      ? { ...base, merge: mergeRuns(plain, sourceOf(repeated(source)), keys.length, encoders.length, base) }
+      : base
+
+  return {
+    name,
+    keys,
+    source,
+    async run(connection, keyValues, values) {
+      const command: Argument[] = ['', plain.sha, String(keys.length)]
+      for (const key of keys) {
+        const value = (keyValues as Record<string, string | readonly string[]>)[
+          key.endsWith('*') ? key.slice(0, -1) : key
+        ]!
+        if (typeof value === 'string') command.push(value)
+        else command.push(...value)
+      }
+      const keyCount = command.length - 3
+      command[2] = String(keyCount)
+      for (const [argument, how] of encoders) {
+        const value = (values as Record<string, unknown>)[argument]
+        if ('rest' in how) for (const item of value as readonly Argument[]) command.push(item)
+        else command.push(how.encode(value))
+      }
+      try {
+        const answer =
+          shape.merge === undefined
+            ? await evaluate(connection, plain, command, starred ? { ...shape, keyCount } : shape)
+            : await connection.send(command, shape)
+        return reply(answer)
+      } catch (error) {
+        throw explain(error, name, keyCount > 0 ? String(command[3]) : undefined)
+      }
+    },
+  }
+}
+
+interface Source {
+  readonly text: string
+  readonly sha: string
+  /** The connections that were sent the whole text: from then on its SHA-1 does. */
+  readonly known: WeakSet<Connection>
+}
+
+function sourceOf(text: string): Source {
+  return { text, sha: createHash('sha1').update(text).digest('hex'), known: new WeakSet() }
+}
+
+function prelude(keys: readonly string[], args: Arguments): string {
+  const statements = keys.map((name, index) =>
+    name.endsWith('*')
+      ? `local ${name.slice(0, -1)} = {} for i = ${index + 1}, #KEYS do ${name.slice(0, -1)}[i - ${index}] = KEYS[i] end`
+      : `local ${name} = KEYS[${index + 1}]`,
+  )
+  for (const [index, [name, how]] of Object.entries(args).entries()) {
+    statements.push(
+      'rest' in how
+        ? `local ${name} = {} for i = ${index + 1}, #ARGV do ${name}[i - ${index}] = ARGV[i] end`
+        : how.local(name, `ARGV[${index + 1}]`),
+    )
+  }
+  return statements.join(' ')
+}
+
+/**
+ * Sends EVALSHA, and EVAL when this connection has not sent the text yet or the server lost it (SCRIPT FLUSH, a
+ * failover, another node): the caller never notices.
+ */
+async function evaluate(
+  connection: Connection,
+  source: Source,
+  command: Command,
+  shape: Shape,
+): Promise<Reply> {
+  const [, , ...operands] = command
+  if (source.known.has(connection)) {
+    try {
+      return await connection.send(['EVALSHA', source.sha, ...operands], shape)
+    } catch (error) {
+      if (!(error instanceof ServerError && error.code === 'E_NO_SCRIPT')) throw error
+    }
+  }
+  source.known.add(connection)
+  return connection.send(['EVAL', source.text, ...operands], shape)
+}
+
+/** The source that runs the body once for each run of arguments, and answers `[1, reply]` or `[0, error]` for each. */
+function repeated(source: string): string {
+  return (
+    `local function once(KEYS, ARGV) ${source}\nend\n` +
+    'local width, answers = tonumber(ARGV[1]), {}\n' +
+    'for from = 2, #ARGV, width do\n' +
+    '  local ok, reply = pcall(once, KEYS, {unpack(ARGV, from, from + width - 1)})\n' +
+    '  if ok then answers[#answers + 1] = {1, reply == nil and false or reply}\n' +
+    "  else answers[#answers + 1] = {0, type(reply) == 'table' and reply.err or tostring(reply)} end\n" +
+    'end\n' +
+    'return answers'
+  )
+}
+
+/** Scripts on one hot key become one decision over n; scripts on different keys gain nothing, and stay as they are. */
+function mergeRuns(one: Source, many: Source, keyCount: number, width: number, shape: Shape): Merge {
+  const firstArgument = 3 + keyCount
+  return {
+    most: 64,
+    group: (call) => (keyCount === 1 ? (call[3] as string) : call.slice(3, firstArgument).join('\0')),
+    sendOne: (connection, call) => evaluate(connection, one, call, shape),
+    async send(connection, calls) {
+      const values = calls.flatMap((call) => call.slice(firstArgument))
+      // A call without arguments still needs a place to stand in.
+      const places = width === 0 ? calls.map(() => '') : values
+      const head = calls[0]!.slice(0, firstArgument)
+      const replies = await evaluate(
+        connection,
+        many,
+        [...head, String(Math.max(1, width)), ...places],
+        shape,
+      )
+      return (replies as readonly (readonly [number, Reply])[]).map(([ok, reply]): Outcome =>
+        ok === 1 ? { reply } : { error: new ServerError(String(reply), 'EVALSHA', String(head[3])) },
+      )
+    },
+  }
+}
+
+function explain(error: unknown, name: string, key: string | undefined): unknown {
+  if (error instanceof ServerError && error.code === 'E_SERVER') return new ScriptError(name, key, error)
+  if (error instanceof TypeError) return new ScriptError(name, key, error)
+  return error
+}
