@@ -1,0 +1,66 @@
+// @ts-check
+// Writes a lua.gen.ts beside every folder's .lua files: one constant for each, holding its text. With --check it
+// only names what is stale.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
+import { root, run } from './setup.js'
+
+const FIRST_LINE = '// Generated from the .lua files beside it by scripts/embed-lua.js'
+const GENERATED = 'lua.gen.ts'
+
+/**
+ * Brings every lua.gen.ts below a folder up to date, and returns those that were not. With `write: false` it leaves
+ * the files alone.
+ * @param {string} folder
+ * @param {{ write: boolean }} options
+ * @returns {string[]}
+ */
+export function embedLua(folder, { write }) {
+  const stale = []
+  for (const [generated, scripts] of [...generatedFiles(folder)].toSorted()) {
+    const wanted = scripts.length === 0 ? undefined : moduleOf(scripts)
+    const found = existsSync(generated) ? readFileSync(generated, 'utf8') : undefined
+    if (wanted === found) continue
+    stale.push(generated)
+    if (!write) continue
+    if (wanted === undefined) rmSync(generated)
+    else writeFileSync(generated, wanted)
+  }
+  return stale
+}
+
+/**
+ * Every lua.gen.ts that is there or should be, with the .lua files it holds.
+ * @param {string} folder
+ */
+function generatedFiles(folder) {
+  /** @type {Map<string, string[]>} */
+  const files = new Map()
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const isLua = name.endsWith('.lua')
+    if (!isLua && basename(name) !== GENERATED) continue
+    const generated = join(folder, dirname(name), GENERATED)
+    const scripts = files.get(generated) ?? []
+    if (isLua) scripts.push(join(folder, name))
+    files.set(generated, scripts)
+  }
+  return files
+}
+
+/** @param {readonly string[]} scripts */
+function moduleOf(scripts) {
+  const lines = scripts.map((path) => {
+    const name = basename(path, '.lua').replace(/-([a-z0-9])/g, (_, letter) => letter.toUpperCase())
+    return `export const ${name} = ${JSON.stringify(readFileSync(path, 'utf8'))}`
+  })
+  return [FIRST_LINE, ...lines.toSorted(), ''].join('\n')
+}
+
+if (process.argv[1] === import.meta.filename) {
+  await run(() => {
+    const checking = process.argv.includes('--check')
+    const stale = embedLua(join(root, 'packages/keyspec/src'), { write: !checking })
+    for (const path of stale) console.log(`${checking ? 'stale: ' : ''}${relative(root, path)}`)
+    if (checking && stale.length > 0) throw new Error('Run `npm run embed` and commit the result.')
+  })
+}

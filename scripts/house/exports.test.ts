@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { expect, test } from 'vitest'
+import { root } from '../setup.js'
+import { textOf } from './tracked.ts'
+
+const FOLDER = 'packages/keyspec'
+
+// The source of each subpath that exists, by the specifier that a user writes.
+const subpaths = Object.entries<{ default?: string }>(JSON.parse(textOf(`${FOLDER}/package.json`)).exports)
+  .filter(([subpath]) => subpath !== './package.json')
+  .map(([subpath, target]) => ({
+    specifier: subpath.replace('.', 'keyspec'),
+    source: target.default!.replace('./dist', `${FOLDER}/src`).replace(/\.js$/, '.ts'),
+  }))
+  .filter(({ source }) => existsSync(join(root, source)))
+
+// A change here is a change of the public interface: if it is meant, `npm test -- -u scripts/house`, and a changeset.
+test.each(subpaths)('the exports of $specifier are those listed', async ({ source }) => {
+  const names = exportedNames(textOf(source))
+  const values: unknown = await import(pathToFileURL(join(root, source)).href)
+  expect(names.filter((name) => !name.startsWith('type '))).toEqual(Object.keys(values as object).toSorted())
+  expect(names).toMatchSnapshot()
+})
+
+/** The names a module exports, types as `type X`, read from its text: at run time they are gone. */
+function exportedNames(text: string): string[] {
+  const lists = [...text.matchAll(/^export (type )?\{([^}]*)\}/gm)].flatMap(([, type = '', list]) =>
+    list!.split(',').map((item) => type + item.trim().replace(/^(type )?.* as /, '$1')),
+  )
+  const types = [...text.matchAll(/^export (?:declare )?(?:interface|type) (\w+)/gm)].map(
+    ([, name]) => `type ${name}`,
+  )
+  const values = [
+    ...text.matchAll(/^export (?:async )?(?:function\*?|const|let|class|abstract class) (\w+)/gm),
+  ]
+  const named = [...lists, ...types, ...values.map(([, name]) => name!)].filter((name) => name.trim() !== '')
+  return [...new Set(named)].toSorted()
+}

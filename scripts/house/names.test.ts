@@ -1,0 +1,28 @@
+import { basename } from 'node:path'
+import { expect, test } from 'vitest'
+import { filesIn } from './tracked.ts'
+
+const VAGUE = new Set([
+  'util',
+  'utils',
+  'helper',
+  'helpers',
+  'common',
+  'types',
+  'manager',
+  'service',
+  'misc',
+  'shared',
+])
+
+const sources = [...filesIn('packages'), ...filesIn('systems')].filter((path) => path.includes('/src/'))
+
+test('files and folders are named for the noun they export', () => {
+  const isVague = (path: string) => path.split('/').some((part) => VAGUE.has(part.split('.')[0]!))
+  expect(sources.filter(isVague)).toEqual([])
+})
+
+test('file names are kebab-case', () => {
+  const isKebab = (path: string) => /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9-]+)*$/.test(basename(path))
+  expect(sources.filter((path) => /\.(?:[jt]s|lua)$/.test(path) && !isKebab(path))).toEqual([])
+})

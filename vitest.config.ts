@@ -1,0 +1,41 @@
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+
+// These start clusters or kill processes: one file at a time, after all the others.
+const slow = ['**/*.cluster.test.ts', '**/*.process.test.ts']
+
+export default defineConfig({
+  test: {
+    projects: [
+      project('keyspec', 'packages/keyspec/src'),
+      project('mirrulations', 'systems/mirrulations/src'),
+      project('house', 'scripts/house'),
+      {
+        extends: true,
+        test: {
+          name: 'slow',
+          include: slow.map((pattern) => `{packages,systems}/*/src/${pattern}`),
+          maxWorkers: 1,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+  },
+})
+
+function project(name: string, folder: string): TestProjectInlineConfiguration {
+  return {
+    extends: true,
+    test: {
+      name,
+      include: [`${folder}/**/*.test.ts`],
+      exclude: slow,
+      typecheck: { enabled: true, include: [`${folder}/**/*.test-d.ts`], tsconfig: 'tsconfig.tests.json' },
+    },
+  }
+}
