@@ -84,7 +84,11 @@ export function digest(
   return {
     name: `digest(${digits})`,
     encode(value) {
-      if (typeof value === 'object' && 'digest' in value) return value.digest
+      if (typeof value === 'object' && 'digest' in value) {
+        if (!shape.test(value.digest))
+          throw new RangeError(`${value.digest} is not ${digits} hexadecimal digits`)
+        return value.digest
+      }
       const hash = createHash('sha256').update(typeof value === 'string' ? normalise(value) : value)
       return hash.digest('hex').slice(0, digits)
     },

@@ -10,7 +10,7 @@ import type { KeySpec, Opening } from './kind.ts'
  * `K` is the key's handle, `M` the handle of many keys at once, `P` the pattern, `C` its param codecs.
  */
 export interface Entry<P extends string, C, K, M = Many<K>> {
-  (...params: {} extends ParamValues<P, C> ? [params?: {}] : [params: ParamValues<P, C>]): K
+  (...params: {} extends ParamValues<P, C> ? [params?: Record<string, never>] : [params: ParamValues<P, C>]): K
   /** Many keys at once: what is asked of them goes out together. */
   many(params: Iterable<ParamValues<P, C>>): M
   /**

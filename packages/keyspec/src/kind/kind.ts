@@ -67,6 +67,7 @@ export function keySpec(
   options: LifetimeOptions & Description<any, any>,
 ): KeySpec {
   const pattern = parsePattern(text)
+  const lives = lifetime(text, options)
   const { about, subject, was = [], params = {} } = options
   for (const name of [...Object.keys(params), ...(subject === undefined ? [] : [subject as string])]) {
     if (!pattern.params.includes(name)) throw new SchemaError(`"${text}" has no placeholder <${name}>`)
@@ -83,7 +84,7 @@ export function keySpec(
     pattern,
     type,
     codec,
-    lifetime: lifetime(text, options),
+    lifetime: lives,
     params: params as KeySpec['params'],
     was: old,
     about,
