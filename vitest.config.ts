@@ -6,7 +6,7 @@ const slow = ['**/*.cluster.test.ts', '**/*.process.test.ts']
 export default defineConfig({
   test: {
     projects: [
-      project('keyspec', 'packages/keyspec/src'),
+      project('keyspec', 'packages/keyspec/src', { typecheck: true }),
       project('mirrulations', 'systems/mirrulations/src'),
       project('house', 'scripts/house'),
       {
@@ -28,14 +28,18 @@ export default defineConfig({
   },
 })
 
-function project(name: string, folder: string): TestProjectInlineConfiguration {
+function project(name: string, folder: string, { typecheck = false } = {}): TestProjectInlineConfiguration {
   return {
     extends: true,
     test: {
       name,
       include: [`${folder}/**/*.test.ts`],
       exclude: slow,
-      typecheck: { enabled: true, include: [`${folder}/**/*.test-d.ts`], tsconfig: 'tsconfig.tests.json' },
+      typecheck: {
+        enabled: typecheck,
+        include: [`${folder}/**/*.test-d.ts`],
+        tsconfig: 'tsconfig.tests.json',
+      },
     },
   }
 }

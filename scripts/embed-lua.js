@@ -17,7 +17,7 @@ const GENERATED = 'lua.gen.ts'
  */
 export function embedLua(folder, { write }) {
   const stale = []
-  for (const [generated, scripts] of [...generatedFiles(folder)].toSorted()) {
+  for (const [generated, scripts] of generatedFiles(folder)) {
     const wanted = scripts.length === 0 ? undefined : moduleOf(scripts)
     const found = existsSync(generated) ? readFileSync(generated, 'utf8') : undefined
     if (wanted === found) continue
@@ -36,7 +36,7 @@ export function embedLua(folder, { write }) {
 function generatedFiles(folder) {
   /** @type {Map<string, string[]>} */
   const files = new Map()
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted()) {
     const isLua = name.endsWith('.lua')
     if (!isLua && basename(name) !== GENERATED) continue
     const generated = join(folder, dirname(name), GENERATED)

@@ -37,14 +37,20 @@ async function vitest(report) {
 }
 
 /**
- * A run that failed outside its tests (a file that does not load, an error that nobody caught) counts as one failure.
+ * A file that does not load counts as one failure, and so does what failed outside every file.
  * @param {string} report
  * @param {number} code
  */
 function count(report, code) {
-  const tests = existsSync(report)
-    ? JSON.parse(readFileSync(report, 'utf8'))
-    : { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0 }
-  const failed = tests.numFailedTests + (code !== 0 && tests.numFailedTests === 0 ? 1 : 0)
-  return { passed: tests.numPassedTests, failed, skipped: tests.numPendingTests + tests.numTodoTests }
+  if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 }
+  const tests = JSON.parse(readFileSync(report, 'utf8'))
+  /** @type {{ status: string, assertionResults: unknown[] }[]} */
+  const files = tests.testResults
+  const broken = files.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length
+  const failed = tests.numFailedTests + broken
+  return {
+    passed: tests.numPassedTests,
+    failed: failed === 0 && code !== 0 ? 1 : failed,
+    skipped: tests.numPendingTests + tests.numTodoTests,
+  }
 }

@@ -18,11 +18,17 @@ const VAGUE = new Set([
 const sources = [...filesIn('packages'), ...filesIn('systems')].filter((path) => path.includes('/src/'))
 
 test('files and folders are named for the noun they export', () => {
-  const isVague = (path: string) => path.split('/').some((part) => VAGUE.has(part.split('.')[0]!))
   expect(sources.filter(isVague)).toEqual([])
 })
 
 test('file names are kebab-case', () => {
-  const isKebab = (path: string) => /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9-]+)*$/.test(basename(path))
   expect(sources.filter((path) => /\.(?:[jt]s|lua)$/.test(path) && !isKebab(path))).toEqual([])
 })
+
+function isVague(path: string): boolean {
+  return path.split('/').some((part) => VAGUE.has(part.split('.')[0]!))
+}
+
+function isKebab(path: string): boolean {
+  return /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9-]+)*$/.test(basename(path))
+}
