@@ -1,0 +1,190 @@
+import { setTimeout as wait } from 'node:timers/promises'
+
+import { refusalIn } from './answer.ts'
+import { UpstreamError, type UpstreamReason } from './upstream-error.ts'
+
+/** How one client of regulations.gov calls: how patiently, how often, and by which clock. */
+export interface RequestOptions {
+  /** Tries for each call, the first included; 5 unless told. */
+  readonly attempts?: number
+  /** The first back-off is a random time up to this, the next up to twice it, and so on; 500 unless told. */
+  readonly backoffMs?: number
+  /** No back-off is longer; 30,000 unless told. */
+  readonly maxBackoffMs?: number
+  /** A `Retry-After` beyond this is an error that carries it, not a wait; 60,000 unless told. */
+  readonly maxRetryAfterMs?: number
+  /** The least time between two calls of this client, to stay inside an hourly limit; 0 unless told. */
+  readonly minIntervalMs?: number
+  readonly sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<unknown>
+  readonly random?: () => number
+  readonly now?: () => number
+}
+
+/** One GET: where, with what, for how long, and how many bytes of an answer to take. */
+export interface Call {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** A redirect would carry the API key elsewhere, so only calls without one follow it. */
+  readonly redirect: 'follow' | 'manual'
+  readonly timeoutMs: number
+  readonly maxBytes: number
+  readonly signal: AbortSignal | undefined
+}
+
+/** A successful answer whose body fails with an `UpstreamError` when it breaks off or grows too large. */
+export interface Answer {
+  readonly headers: Headers
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+/** Makes one GET, again where that may help, and gives the answer to `read`, which runs once a try. */
+export type Requester = <T>(call: Call, read: (answer: Answer) => Promise<T>) => Promise<T>
+
+/** A requester that backs off exponentially with full jitter and honours `Retry-After`. */
+export function requester(options: RequestOptions = {}): Requester {
+  const { attempts = 5, backoffMs = 500, maxBackoffMs = 30_000, maxRetryAfterMs = 60_000 } = options
+  const { minIntervalMs = 0, sleep = pause, random = Math.random, now = Date.now } = options
+  let freeAtMs = 0
+
+  async function takeTurn(signal: AbortSignal | undefined): Promise<void> {
+    if (minIntervalMs === 0) return
+    const atMs = Math.max(now(), freeAtMs)
+    freeAtMs = atMs + minIntervalMs
+    if (atMs > now()) await sleep(atMs - now(), signal)
+  }
+
+  return async (call, read) => {
+    for (let attempt = 1; ; attempt += 1) {
+      await takeTurn(call.signal)
+      try {
+        return await once(call, read, now)
+      } catch (error) {
+        if (!(error instanceof UpstreamError) || !passing.has(error.reason) || attempt >= attempts)
+          throw error
+        if ((error.retryAfterMs ?? 0) > maxRetryAfterMs) throw error
+        const jitterMs = random() * Math.min(maxBackoffMs, backoffMs * 2 ** (attempt - 1))
+        // Clients told to come back at one moment would all come back at that moment: the jitter is on top.
+        await sleep((error.retryAfterMs ?? 0) + jitterMs, call.signal)
+      }
+    }
+  }
+}
+
+/** Collects a body as text. */
+export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of body) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+const passing = new Set<UpstreamReason>(['limited', 'unavailable', 'unreachable', 'timed-out', 'unreadable'])
+
+async function once<T>(call: Call, read: (answer: Answer) => Promise<T>, now: () => number): Promise<T> {
+  const deadline = AbortSignal.timeout(call.timeoutMs)
+  const signal = call.signal === undefined ? deadline : AbortSignal.any([call.signal, deadline])
+  let response: Response
+  try {
+    response = await fetch(call.url, { headers: { ...call.headers }, redirect: call.redirect, signal })
+  } catch (error) {
+    throw lost(call, deadline, error)
+  }
+  if (!response.ok) throw await refusal(call, response, deadline, now)
+  try {
+    return await read({ headers: response.headers, body: bounded(call, response, deadline) })
+  } finally {
+    if (response.body?.locked === false) await response.body.cancel().catch(() => undefined)
+  }
+}
+
+async function* bounded(call: Call, response: Response, deadline: AbortSignal): AsyncGenerator<Uint8Array> {
+  const declared = Number(response.headers.get('content-length') ?? 0)
+  if (declared > call.maxBytes) throw tooLarge(call, declared)
+  const reader = response.body?.getReader()
+  if (reader === undefined) return
+  try {
+    let bytes = 0
+    for (;;) {
+      const chunk = await reader.read().catch((error: unknown) => {
+        throw lost(call, deadline, error)
+      })
+      if (chunk.done) return
+      bytes += chunk.value.byteLength
+      if (bytes > call.maxBytes) throw tooLarge(call, bytes)
+      yield chunk.value
+    }
+  } finally {
+    // Also where the reader of the body stops early: a body left half read would hold its connection.
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
+async function refusal(
+  call: Call,
+  response: Response,
+  deadline: AbortSignal,
+  now: () => number,
+): Promise<UpstreamError> {
+  const { status } = response
+  let words = ''
+  try {
+    words = refusalIn(await readText(bounded({ ...call, maxBytes: 65_536 }, response, deadline)))
+  } catch {
+    // The status says enough.
+  }
+  const key = call.headers['X-Api-Key']
+  if (key !== undefined && key !== '') words = words.replaceAll(key, '…')
+  const retryAfterMs = retryAfter(response.headers.get('retry-after'), now())
+  return new UpstreamError(
+    reasonOf(status),
+    call.url,
+    `${host(call)} answered ${status}${words === '' ? '' : `, "${words}"`}${advice(status)}`,
+    retryAfterMs === undefined ? { status } : { status, retryAfterMs },
+  )
+}
+
+function reasonOf(status: number): UpstreamReason {
+  if (status === 429) return 'limited'
+  if (status === 401 || status === 403) return 'credentials'
+  if (status === 404 || status === 410) return 'missing'
+  if (status === 408) return 'timed-out'
+  return status >= 500 ? 'unavailable' : 'refused'
+}
+
+function advice(status: number): string {
+  if (status === 401 || status === 403) return '; check REGULATIONS_API_KEY'
+  if (status === 429) return '; the hourly limit of this API key is used up'
+  if (status >= 300 && status < 400) return '; a redirect is not followed with an API key'
+  return ''
+}
+
+function retryAfter(header: string | null, nowMs: number): number | undefined {
+  if (header === null || header.trim() === '') return undefined
+  const seconds = Number(header)
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000)
+  const atMs = Date.parse(header)
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs)
+}
+
+function lost(call: Call, deadline: AbortSignal, cause: unknown): unknown {
+  if (call.signal?.aborted === true) return call.signal.reason
+  if (deadline.aborted) {
+    return new UpstreamError('timed-out', call.url, `${host(call)} took over ${call.timeoutMs} ms`, { cause })
+  }
+  return new UpstreamError('unreachable', call.url, `the connection to ${host(call)} failed`, { cause })
+}
+
+function host(call: Call): string {
+  return new URL(call.url).host
+}
+
+function tooLarge(call: Call, bytes: number): UpstreamError {
+  return new UpstreamError(
+    'too-large',
+    call.url,
+    `the answer has ${bytes} bytes or more, over ${call.maxBytes}`,
+  )
+}
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await wait(ms, undefined, signal === undefined ? {} : { signal })
+}
