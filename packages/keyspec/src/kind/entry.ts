@@ -10,12 +10,14 @@ import type { KeySpec, Opening } from './kind.ts'
  * `K` is the key's handle, `M` the handle of many keys at once, `P` the pattern, `C` its param codecs.
  */
 export interface Entry<P extends string, C, K, M = Many<K>> {
-  (...params: {} extends ParamValues<P, C> ? [params?: Record<string, never>] : [params: ParamValues<P, C>]): K
+  (
+    ...params: {} extends ParamValues<P, C> ? [params?: Record<string, never>] : [params: ParamValues<P, C>]
+  ): K
   /** Many keys at once: what is asked of them goes out together. */
   many(params: Iterable<ParamValues<P, C>>): M
   /**
    * The keys of this entry that exist now, found with SCAN in batches of `count`. A key that comes or goes meanwhile may
-   * be missed; one may be shown twice while the server rehashes.
+   * be missed; one may be shown twice while the server rehashes. Keys that still have an old name come first, once each.
    */
   scan(options?: {
     readonly count?: number
@@ -75,22 +77,29 @@ export function openEntry<P extends string, C, K, M = Many<K>>(
   const pattern = prefixed(spec.pattern, prefix)
   const nameOf = keyWriter(pattern, spec.params)
   const parse = keyReader<Record<string, unknown>>(pattern, spec.params)
+  const old = spec.was.map((before) => {
+    const was = prefixed(before, prefix)
+    return [was, keyReader<Record<string, unknown>>(was, spec.params)] as const
+  })
 
   const entry = (params: Record<string, unknown> = {}) => keyAt(nameOf(params), params)
   const methods = {
     many: (params: Iterable<Record<string, unknown>>) => manyOf(Array.from(params, entry), connection),
     parse,
     async *scan({ count = 512 }: { readonly count?: number } = {}) {
-      for (const before of spec.was) {
-        const old = prefixed(before, prefix)
-        const readOld = keyReader<Record<string, unknown>>(old, spec.params)
-        for await (const name of scanNames(connection, globOf(old), count)) {
-          const params = readOld(name)
-          if (params !== undefined) yield { params, key: entry(params) }
+      // Whoever uses a key as it is shown moves it to its new name, where it would be found again.
+      const shown = new Set<string>()
+      for (const [before, read] of old) {
+        for await (const found of scanNames(connection, before, count)) {
+          const params = read(found)
+          const name = params === undefined ? undefined : nameOrNone(nameOf, params)
+          if (params === undefined || name === undefined || shown.has(name)) continue
+          shown.add(name)
+          yield { params, key: keyAt(name, params) }
         }
       }
-      for await (const name of scanNames(connection, globOf(pattern), count)) {
-        const params = parse(name)
+      for await (const name of scanNames(connection, pattern, count)) {
+        const params = shown.has(name) ? undefined : parse(name)
         if (params !== undefined) yield { params, key: keyAt(name, params) }
       }
     },
@@ -162,12 +171,25 @@ export function globOf(pattern: Pattern): string {
     .join('')
 }
 
-async function* scanNames(connection: Connection, glob: string, count: number): AsyncGenerator<string> {
-  if (!/(?<!\\)\*/.test(glob)) {
-    const name = glob.replace(/\\(.)/g, '$1')
-    if ((await connection.send(['EXISTS', name], ONE_KEY)) === 1) yield name
+/** A key of an old pattern may hold what cannot stand in the new one: then it is no key of the entry. */
+function nameOrNone(
+  nameOf: ReturnType<typeof keyWriter>,
+  params: Record<string, unknown>,
+): string | undefined {
+  try {
+    return nameOf(params)
+  } catch (error) {
+    if (error instanceof KeyError) return undefined
+    throw error
+  }
+}
+
+async function* scanNames(connection: Connection, pattern: Pattern, count: number): AsyncGenerator<string> {
+  if (pattern.params.length === 0) {
+    if ((await connection.send(['EXISTS', pattern.text], ONE_KEY)) === 1) yield pattern.text
     return
   }
+  const glob = globOf(pattern)
   for (const master of await connection.masters()) {
     let cursor = '0'
     do {

@@ -71,31 +71,49 @@ export class Key {
     return this.home.connection.send(command, shape)
   }
 
-  /** Sends a read, and renews the time to live with it where reads do. */
+  /** Sends a read, and with it the renewal of the time to live where reads renew it. */
   protected read(command: Command, shape: Shape): Promise<Reply> {
-    const reply = this.home.connection.send(command, shape)
-    if (this.home.renewsOnRead)
-      this.home.connection
-        .send(['PEXPIRE', this.name, String(ttlFor(this.home.lifetime))], ONE_KEY)
-        .catch(() => {})
-    return reply
+    const reply = this.send(command, shape)
+    return this.home.renewsOnRead ? this.#renewed(reply) : reply
+  }
+
+  async #renewed(reply: Promise<Reply>): Promise<Reply> {
+    // What was read is the answer even where nothing can be written, as on a replica.
+    const renewal = this.renew().catch(() => false)
+    const answer = await reply
+    await renewal
+    return answer
   }
 
   /** The stored form of a value; an `EncodeError` names the key, and nothing is sent. */
-  protected encode<T>(codec: Codec<any, T>, value: T): string | Uint8Array {
+  protected encode<T>(codec: Codec<any, T>, value: T, where?: string): string | Uint8Array {
     try {
       return codec.encode(value)
     } catch (error) {
-      throw new EncodeError(this.name, codec.name, error)
+      throw new EncodeError(this.name, described(codec, where), error)
     }
   }
 
-  /** The value of a stored form; a `DecodeError` names the key. */
-  protected decode<T>(codec: Codec<T, any>, stored: Reply): T {
+  /** The value of a stored form, be it text or bytes; a `DecodeError` names the key, and `where` in it. */
+  protected decode<T>(codec: Codec<T, any>, stored: Reply, where?: string): T {
     try {
-      return codec.decode(stored as string & Buffer)
+      return codec.decode((codec.bytes ? stored : String(stored)) as string & Buffer)
     } catch (error) {
-      throw new DecodeError(this.name, codec.name, error)
+      throw new DecodeError(this.name, described(codec, where), error)
     }
   }
+
+  /** Reads what a verb took out of Redis; where the codec cannot, it is put back before the error goes on: nothing is lost. */
+  protected async taken<R>(read: () => R, putBack: () => Promise<unknown>): Promise<R> {
+    try {
+      return read()
+    } catch (error) {
+      await putBack()
+      throw error
+    }
+  }
+}
+
+function described(codec: Codec<any, any>, where: string | undefined): string {
+  return where === undefined ? codec.name : `${codec.name} at ${where}`
 }

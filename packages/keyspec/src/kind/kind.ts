@@ -69,7 +69,7 @@ export function keySpec(
   const pattern = parsePattern(text)
   const lives = lifetime(text, options)
   const { about, subject, was = [], params = {} } = options
-  for (const name of [...Object.keys(params), ...(subject === undefined ? [] : [subject as string])]) {
+  for (const name of [...Object.keys(params), ...(subject === undefined ? [] : [subject])]) {
     if (!pattern.params.includes(name)) throw new SchemaError(`"${text}" has no placeholder <${name}>`)
   }
   const old = was.map((before) => parsePattern(before))

@@ -44,7 +44,8 @@ const SET_ONCE = {
 const setOnce = script('kind/set-once', SET_ONCE)
 const setOnceBytes = script('kind/set-once', { ...SET_ONCE, bytes: true })
 
-interface StringHome<T, In> extends Home {
+/** What string keys of one entry share. */
+export interface StringHome<T, In> extends Home {
   readonly codec: Codec<T, In>
 }
 
@@ -85,7 +86,10 @@ export class StringKey<T, In = T> extends Key {
     return reply !== null
   }
 
-  /** Writes the value and answers the one that stood there before, in one step. */
+  /**
+   * Writes the value and answers the one that stood there before, in one step. It is written even where the one before
+   * cannot be read (`DecodeError`), as `set` would.
+   */
   async getAndSet(value: In): Promise<T | undefined> {
     const stored = this.encode(this.home.codec, value)
     const before = this.#keepsTtl
@@ -94,9 +98,13 @@ export class StringKey<T, In = T> extends Key {
     return this.#value(before)
   }
 
-  /** Deletes the key and answers the value it held, in one step. */
+  /** Deletes the key and answers the value it held, in one step. A value that cannot be read (`DecodeError`) is put back. */
   async getAndDelete(): Promise<T | undefined> {
-    return this.#value(await this.send(['GETDEL', this.name], this.#shape))
+    const reply = await this.send(['GETDEL', this.name], ONE_KEY_BYTES)
+    return this.taken(
+      () => this.#value(reply),
+      () => this.send(['SET', this.name, reply as Buffer, 'NX', ...this.#expiry()], ONE_KEY),
+    )
   }
 
   /** @internal The stored form of a value, for a write that comes later. */

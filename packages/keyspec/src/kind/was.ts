@@ -9,6 +9,8 @@ import {
 } from '../connection/connection.ts'
 import { ServerError } from '../connection/server-error.ts'
 import { slotOf } from '../connection/slot.ts'
+import { KeyError } from '../errors.ts'
+import type { Pattern } from '../pattern.ts'
 import { booleanReply } from '../script/reply.ts'
 import { text } from '../script/argument.ts'
 import { script } from '../script/script.ts'
@@ -23,6 +25,9 @@ const forget = script('kind/forget', {
   lua: lua.forget,
   reply: booleanReply,
 })
+
+/** What takes a key away whole: its old names must go with it, or the next read would bring the value back. */
+const REMOVING: ReadonlySet<unknown> = new Set(['UNLINK', 'GETDEL'])
 
 /**
  * The dual read of a migration: before a command touches a key, the key is moved there from the first of its old names
@@ -43,7 +48,7 @@ export function movingFrom(connection: Connection, specs: readonly KeySpec[], pr
       const texts = pattern.parse(key)
       if (texts === undefined) continue
       const byName = new Map(pattern.params.map((name, index) => [name, texts[index]!]))
-      return was.map((before) => before.format(before.params.map((name) => byName.get(name)!)))
+      return was.flatMap((before) => nameIn(before, byName) ?? [])
     }
     return []
   }
@@ -54,18 +59,44 @@ export function movingFrom(connection: Connection, specs: readonly KeySpec[], pr
     masters: () => connection.masters(),
     async send(command: Command, shape: Shape): Promise<Reply> {
       const moves: Promise<unknown>[] = []
+      const gone: string[] = []
       for (const key of new Set(keysOf(command, shape))) {
         const old = oldNames(key)
         if (old.length === 0) continue
         const together = !connection.cluster || old.every((before) => slotOf(before) === slotOf(key))
-        moves.push(together ? move.run(connection, { key, old }, {}) : copyAcross(connection, key, old))
+        moves.push(together ? moveHere(connection, key, old) : copyAcross(connection, key, old))
+        if (REMOVING.has(command[0])) gone.push(...old)
       }
       // On one server the order of sending is the order of doing: the command need not wait, only fail with its move.
       if (connection.cluster) await Promise.all(moves)
-      const [reply] = await Promise.all([connection.send(command, shape), ...moves])
+      const sent = connection.send(command, shape)
+      const [reply] = await Promise.all([
+        sent,
+        ...moves,
+        ...gone.map((before) => connection.send(['UNLINK', before], ONE_KEY)),
+      ])
       return reply
     },
   }
+}
+
+/** The key's name in an old pattern, or `undefined` where it could have had none there, as with a `:` in a `<name>`. */
+function nameIn(before: Pattern, texts: ReadonlyMap<string, string>): string | undefined {
+  try {
+    return before.format(before.params.map((name) => texts.get(name)!))
+  } catch (error) {
+    if (error instanceof KeyError) return undefined
+    throw error
+  }
+}
+
+/** With its whole text, always: were only its SHA-1 sent and not known, the command behind it would have come first. */
+function moveHere(connection: Connection, key: string, old: readonly string[]): Promise<Reply> {
+  const keys = [key, ...old]
+  return connection.send(['EVAL', move.source, String(keys.length), ...keys], {
+    firstKey: 3,
+    keyCount: keys.length,
+  })
 }
 
 async function copyAcross(connection: Connection, key: string, old: readonly string[]): Promise<void> {

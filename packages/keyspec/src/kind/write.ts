@@ -2,7 +2,7 @@ import { type Argument, ONE_KEY, type Reply } from '../connection/connection.ts'
 import { flag, int, rest, text } from '../script/argument.ts'
 import { script } from '../script/script.ts'
 import type { Home } from './key.ts'
-import { ttlFor } from './lifetime.ts'
+import { type Lifetime, ttlFor } from './lifetime.ts'
 import * as lua from './lua.gen.ts'
 
 const write = script('kind/write', {
@@ -44,11 +44,16 @@ export function writeWithLifetime(
     {
       command,
       ttlMs: ttlFor(lifetime),
-      renew: lifetime.ttlMs === 'forever' ? 'write' : lifetime.renew,
+      renew: renewalOf(lifetime),
       lead: lead.length,
       slice: MOST - (MOST % group),
       summed: sum,
       values: [...lead, ...values],
     },
   )
+}
+
+/** When a write renews the time to live, for scripts; of no account where it is forever. */
+export function renewalOf(lifetime: Lifetime): string {
+  return lifetime.ttlMs === 'forever' ? 'write' : lifetime.renew
 }

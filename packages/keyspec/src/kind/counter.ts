@@ -1,0 +1,106 @@
+import { integer } from '../codec/integer.ts'
+import { DecodeError, EncodeError } from '../errors.ts'
+import type { ParamCodecs } from '../param.ts'
+import { int, text } from '../script/argument.ts'
+import { integerReply, optionalReply } from '../script/reply.ts'
+import { script } from '../script/script.ts'
+import { wasRefused } from './collection.ts'
+import { type Entry, openEntry } from './entry.ts'
+import { homeOf } from './key.ts'
+import { type EntryOptions, type Kind, keySpec } from './kind.ts'
+import { ttlFor } from './lifetime.ts'
+import * as lua from './lua.gen.ts'
+import { ManyStrings, StringKey } from './string.ts'
+import { renewalOf } from './write.ts'
+
+/** An entry of counters: `keys.visits({ page })` is a `CounterKey`. */
+export type CounterEntry<P extends string, C> = Entry<P, C, CounterKey, ManyCounters>
+
+/**
+ * A whole number that is counted up and down (INCRBY), within ±(2^53 − 1). A counter that does not exist reads as 0. With
+ * `renew: 'creation'` it counts what happened since its first count, for as long as its `ttl`.
+ *
+ * @example
+ * const calls = counter('calls:<hour>', { ttl: '2h', renew: 'creation', params: { hour } })
+ * await keys.calls({ hour: new Date() }).increment()
+ */
+export function counter<const P extends string, const C extends ParamCodecs<P> = {}>(
+  pattern: P,
+  options: EntryOptions<P, C>,
+): Kind<CounterEntry<P, C>> {
+  const spec = keySpec(pattern, 'string', integer, options)
+  return {
+    keys: [spec],
+    together: false,
+    open(opening) {
+      const home = { ...homeOf(spec, opening), codec: integer }
+      return openEntry(
+        spec,
+        opening,
+        (name) => new CounterKey(home, name),
+        (keys, connection) => new ManyCounters(keys, connection),
+      )
+    },
+  }
+}
+
+const increment = script('kind/increment', {
+  keys: ['key'],
+  args: { by: text, ttlMs: int, renew: text },
+  lua: lua.increment,
+  reply: optionalReply(integerReply),
+  merge: true,
+})
+
+/** A key that holds a count. */
+export class CounterKey extends StringKey<number> {
+  /** The count; 0 where there is none (`exists` tells the difference). */
+  override async get(): Promise<number> {
+    return (await super.get()) ?? 0
+  }
+
+  /** Counts up, from 0 where there is no count; answers the new count. Beyond ±(2^53 − 1): an `EncodeError`, nothing changed. */
+  async increment(by = 1): Promise<number> {
+    const { connection, lifetime } = this.home
+    const values = {
+      by: this.encode(integer, by, 'the step'),
+      ttlMs: ttlFor(lifetime),
+      renew: renewalOf(lifetime),
+    }
+    const count = await increment.run(connection, { key: this.name }, values).catch((error: unknown) => {
+      if (wasRefused(error, NOT_COUNTABLE)) throw new DecodeError(this.name, integer.name, error)
+      throw error
+    })
+    if (count === undefined) throw beyond(this.name, by)
+    return count
+  }
+
+  /** Counts down; answers the new count, which may be negative. */
+  decrement(by = 1): Promise<number> {
+    return this.increment(-by)
+  }
+
+  /** Deletes the counter and answers what it had counted, in one step: no count is missed or seen twice. */
+  async getAndReset(): Promise<number> {
+    return (await this.getAndDelete()) ?? 0
+  }
+}
+
+/** Many counters at once. */
+export class ManyCounters extends ManyStrings<number> {
+  declare protected readonly keys: readonly CounterKey[]
+
+  /** Their counts in the order asked, 0 where there is none. */
+  override get(): Promise<number[]> {
+    return Promise.all(this.keys.map((key) => key.get()))
+  }
+}
+
+/** What INCRBY and HINCRBY say of a value that is no number of 64 bits, or leaves them. */
+export const NOT_COUNTABLE = /not an integer|would overflow/
+
+/** The error for a count that could no longer be told exactly. */
+export function beyond(key: string, by: number): EncodeError {
+  const cause = new RangeError(`${by < 0 ? by : `+${by}`} would bring it beyond ±(2^53 − 1)`)
+  return new EncodeError(key, integer.name, cause)
+}

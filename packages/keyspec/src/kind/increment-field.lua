@@ -1,0 +1,9 @@
+-- increment-field.lua. HINCRBY, with the key's lifetime in the same step. Answers nil, and leaves the field as it was,
+-- where it would come beyond ±(2^53 − 1), as increment.lua does.
+local count = redis.call('HINCRBY', key, field, by)
+if count > 9007199254740991 or count < -9007199254740991 then
+  redis.call('HINCRBY', key, field, back)
+  return false
+end
+if ttlMs > 0 and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
+return count

@@ -1,0 +1,88 @@
+import { ALL_KEYS, ALL_KEYS_BYTES, ONE_KEY, ONE_KEY_BYTES, type Reply } from '../connection/connection.ts'
+import { Collection, proveOneSlot } from './collection.ts'
+
+/** A key that holds a set. */
+export class SetKey<T, In = T> extends Collection<T, In> {
+  /** Adds values, any number in one step; answers how many were new. */
+  async add(...values: readonly In[]): Promise<number> {
+    if (values.length === 0) return 0
+    return (await this.write('SADD', this.encodeAll(values), { sum: true })) as number
+  }
+
+  /** Removes values; answers how many there were. With the last element the key itself is gone. */
+  async remove(...values: readonly In[]): Promise<number> {
+    if (values.length === 0) return 0
+    return (await this.send(['SREM', this.name, ...this.encodeAll(values)], ONE_KEY)) as number
+  }
+
+  /** Whether a value is there. */
+  async has(value: In): Promise<boolean> {
+    return (await this.read(['SISMEMBER', this.name, ...this.encodeAll([value])], ONE_KEY)) === 1
+  }
+
+  /** Whether each of these values is there, in the order asked. */
+  async hasMany(values: readonly In[]): Promise<boolean[]> {
+    if (values.length === 0) return []
+    const reply = await this.read(['SMISMEMBER', this.name, ...this.encodeAll(values)], ONE_KEY)
+    return (reply as readonly number[]).map((found) => found === 1)
+  }
+
+  /** All elements, in no order. */
+  async members(): Promise<T[]> {
+    return this.decodeAll(await this.read(['SMEMBERS', this.name], this.home.shape))
+  }
+
+  /** How many elements there are. */
+  async size(): Promise<number> {
+    return (await this.read(['SCARD', this.name], ONE_KEY)) as number
+  }
+
+  /** An element at random, or up to `count` different ones; they stay. */
+  random(): Promise<T | undefined>
+  random(count: number): Promise<T[]>
+  async random(count?: number): Promise<T | undefined | T[]> {
+    const found = this.decodeAll(await this.read(['SRANDMEMBER', this.name, amount(count)], this.home.shape))
+    return count === undefined ? found[0] : found
+  }
+
+  /** Takes an element at random, or up to `count`. If one cannot be read (`DecodeError`) all are put back. */
+  pop(): Promise<T | undefined>
+  pop(count: number): Promise<T[]>
+  async pop(count?: number): Promise<T | undefined | T[]> {
+    // In bytes, so that what cannot be read can be put back as it was.
+    const popped = await this.send(['SPOP', this.name, amount(count)], ONE_KEY_BYTES)
+    const taken = await this.taken(
+      () => this.decodeAll(popped),
+      () => this.write('SADD', popped as readonly Buffer[], { sum: true }),
+    )
+    return count === undefined ? taken[0] : taken
+  }
+
+  /**
+   * Element by element, found with SSCAN in batches of about `count`: for sets too large to be read at once. An element
+   * that comes or goes meanwhile may be missed, and one may be shown twice.
+   */
+  async *scan({ count = 512 }: { readonly count?: number } = {}): AsyncGenerator<T> {
+    let cursor = '0'
+    do {
+      const command = ['SSCAN', this.name, cursor, 'COUNT', String(count)]
+      const [next, found] = (await this.read(command, this.home.shape)) as [Reply, Reply]
+      cursor = String(next)
+      yield* this.decodeAll(found)
+    } while (cursor !== '0')
+  }
+
+  /** @internal SUNION, SINTER or SDIFF of this set and others. */
+  combine(command: string, others: readonly SetKey<T, In>[]): Promise<T[]> {
+    const names = [this.name, ...others.map(({ name }) => name)]
+    proveOneSlot(this.home, command, names)
+    const reply = this.read([command, ...names], this.home.codec.bytes ? ALL_KEYS_BYTES : ALL_KEYS)
+    const renewed = this.home.renewsOnRead ? others.map((other) => other.renew().catch(() => false)) : []
+    return Promise.all([reply, ...renewed]).then(([elements]) => this.decodeAll(elements))
+  }
+}
+
+function amount(count = 1): string {
+  if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`${count} is not a number of elements`)
+  return String(count)
+}

@@ -1,0 +1,188 @@
+import { type Argument, ONE_KEY, ONE_KEY_BYTES, type Reply } from '../connection/connection.ts'
+import { EncodeError } from '../errors.ts'
+import { Collection, wasRefused } from './collection.ts'
+import { boundsOf, readScore, type ScoreRange, writeScore } from './score.ts'
+
+/** An element of a sorted set, with its score. */
+export interface Scored<T> {
+  readonly value: T
+  readonly score: number
+}
+
+/** How `add` treats elements that are there already. */
+export interface AddOptions {
+  /**
+   * `'absent'` adds and changes none; `'present'` changes and adds none; `'greater'` and `'less'` change a score in that
+   * direction only, and add what is absent.
+   */
+  readonly onlyIf?: 'absent' | 'present' | 'greater' | 'less'
+}
+
+/** How a range is read. */
+export interface RangeOptions {
+  /** From the highest score down; ranks then count from there. */
+  readonly reverse?: boolean
+}
+
+/** Which elements of a range of scores: `limit` of them, after passing over `offset`. */
+export interface ScoreRangeOptions extends ScoreRange, RangeOptions {
+  readonly offset?: number
+  readonly limit?: number
+}
+
+const CONDITION = { absent: 'NX', present: 'XX', greater: 'GT', less: 'LT' } as const
+
+/** A key that holds a sorted set. Ranks count from the lowest score, and from the highest where negative: −1 is the last. */
+export class SortedSetKey<T, In = T> extends Collection<T, In> {
+  /** Adds elements or gives them new scores, any number in one step; answers how many were added or got another score. */
+  async add(elements: Scored<In> | readonly Scored<In>[], { onlyIf }: AddOptions = {}): Promise<number> {
+    const all = Array.isArray(elements) ? (elements as readonly Scored<In>[]) : [elements as Scored<In>]
+    if (all.length === 0) return 0
+    const stored = all.flatMap(({ value, score }) => [this.#score(score), ...this.encodeAll([value])])
+    const lead = onlyIf === undefined ? ['CH'] : [CONDITION[onlyIf], 'CH']
+    return (await this.write('ZADD', stored, { lead, group: 2, sum: true })) as number
+  }
+
+  /** Adds to an element's score, from 0 where it is absent; answers the new score. */
+  async increment(value: In, by = 1): Promise<number> {
+    const stored = [this.#score(by), ...this.encodeAll([value])]
+    try {
+      return readScore(await this.write('ZINCRBY', stored, { group: 2 }))
+    } catch (error) {
+      if (wasRefused(error, /not a number \(NaN\)/)) throw new EncodeError(this.name, 'a score', error)
+      throw error
+    }
+  }
+
+  /** The score of an element, or `undefined` where it is absent. */
+  async score(value: In): Promise<number | undefined> {
+    const reply = await this.read(['ZSCORE', this.name, ...this.encodeAll([value])], ONE_KEY)
+    return reply === null ? undefined : readScore(reply)
+  }
+
+  /** The score of each of these values in the order asked, `undefined` where it is absent. */
+  async scores(values: readonly In[]): Promise<(number | undefined)[]> {
+    if (values.length === 0) return []
+    const reply = await this.read(['ZMSCORE', this.name, ...this.encodeAll(values)], ONE_KEY)
+    return (reply as readonly Reply[]).map((score) => (score === null ? undefined : readScore(score)))
+  }
+
+  /** How many elements stand before this one, or `undefined` where it is absent. */
+  async rank(value: In, { reverse = false }: RangeOptions = {}): Promise<number | undefined> {
+    const command = reverse ? 'ZREVRANK' : 'ZRANK'
+    const reply = await this.read([command, this.name, ...this.encodeAll([value])], ONE_KEY)
+    return (reply as number | null) ?? undefined
+  }
+
+  /** The elements from one rank to another, both included; all of them unless said otherwise. */
+  async range(from = 0, to = -1, { reverse = false }: RangeOptions = {}): Promise<Scored<T>[]> {
+    const direction = reverse ? ['REV'] : []
+    const command = ['ZRANGE', this.name, whole(from), whole(to), ...direction, 'WITHSCORES']
+    return this.#scored(await this.read(command, this.home.shape))
+  }
+
+  /** The elements of a range of scores: `{ max: now, limit: 10 }`. */
+  async rangeByScore(options: ScoreRangeOptions = {}): Promise<Scored<T>[]> {
+    const { reverse = false, offset = 0, limit = -1 } = options
+    const bounds = boundsOf(options)
+    const direction = reverse ? [...bounds.toReversed(), 'BYSCORE', 'REV'] : [...bounds, 'BYSCORE']
+    const command = ['ZRANGE', this.name, ...direction, 'LIMIT', whole(offset), whole(limit), 'WITHSCORES']
+    return this.#scored(await this.read(command, this.home.shape))
+  }
+
+  /** How many elements there are in a range of scores. */
+  async count(range: ScoreRange = {}): Promise<number> {
+    return (await this.read(['ZCOUNT', this.name, ...boundsOf(range)], ONE_KEY)) as number
+  }
+
+  /** How many elements there are. */
+  async size(): Promise<number> {
+    return (await this.read(['ZCARD', this.name], ONE_KEY)) as number
+  }
+
+  /** Removes values; answers how many there were. With the last element the key itself is gone. */
+  async remove(...values: readonly In[]): Promise<number> {
+    if (values.length === 0) return 0
+    return (await this.send(['ZREM', this.name, ...this.encodeAll(values)], ONE_KEY)) as number
+  }
+
+  /** Removes the elements from one rank to another, both included; answers how many. */
+  async removeRange(from: number, to: number): Promise<number> {
+    return (await this.send(['ZREMRANGEBYRANK', this.name, whole(from), whole(to)], ONE_KEY)) as number
+  }
+
+  /** Removes the elements of a range of scores; answers how many. */
+  async removeByScore(range: ScoreRange): Promise<number> {
+    return (await this.send(['ZREMRANGEBYSCORE', this.name, ...boundsOf(range)], ONE_KEY)) as number
+  }
+
+  /** Takes the element with the lowest score, or up to `count`. If one cannot be read (`DecodeError`) all are put back. */
+  popLowest(): Promise<Scored<T> | undefined>
+  popLowest(count: number): Promise<Scored<T>[]>
+  async popLowest(count?: number): Promise<Scored<T> | undefined | Scored<T>[]> {
+    const popped = await this.#pop('ZPOPMIN', count ?? 1)
+    return count === undefined ? popped[0] : popped
+  }
+
+  /** Takes the element with the highest score, or up to `count`. If one cannot be read (`DecodeError`) all are put back. */
+  popHighest(): Promise<Scored<T> | undefined>
+  popHighest(count: number): Promise<Scored<T>[]>
+  async popHighest(count?: number): Promise<Scored<T> | undefined | Scored<T>[]> {
+    const popped = await this.#pop('ZPOPMAX', count ?? 1)
+    return count === undefined ? popped[0] : popped
+  }
+
+  /**
+   * Element by element in no order, found with ZSCAN in batches of about `count`. An element that comes or goes meanwhile
+   * may be missed, and one may be shown twice.
+   */
+  async *scan({ count = 512 }: { readonly count?: number } = {}): AsyncGenerator<Scored<T>> {
+    let cursor = '0'
+    do {
+      const command = ['ZSCAN', this.name, cursor, 'COUNT', whole(count)]
+      const [next, found] = (await this.read(command, this.home.shape)) as [Reply, readonly Reply[]]
+      cursor = String(next)
+      yield* this.#scored(found)
+    } while (cursor !== '0')
+  }
+
+  async #pop(command: 'ZPOPMIN' | 'ZPOPMAX', count: number): Promise<Scored<T>[]> {
+    // In bytes, so that what cannot be read can be put back as it was.
+    const popped = (await this.send([command, this.name, whole(count)], ONE_KEY_BYTES)) as readonly Buffer[]
+    return this.taken(
+      () => this.#scored(popped),
+      () => this.write('ZADD', swapped(popped), { lead: ['NX'], group: 2, sum: true }),
+    )
+  }
+
+  #score(score: number): string {
+    try {
+      return writeScore(score)
+    } catch (error) {
+      throw new EncodeError(this.name, 'a score', error)
+    }
+  }
+
+  #scored(flat: Reply): Scored<T>[] {
+    const replies = flat as readonly Reply[]
+    const found: Scored<T>[] = []
+    for (let at = 0; at < replies.length; at += 2) {
+      found.push({
+        value: this.decode(this.home.codec, replies[at]!),
+        score: readScore(replies[at + 1]!),
+      })
+    }
+    return found
+  }
+}
+
+/** Redis answers value and score, but takes score and value. */
+function swapped(flat: readonly Argument[]): Argument[] {
+  return flat.map((_, at) => flat[at % 2 === 0 ? at + 1 : at - 1]!)
+}
+
+function whole(value: number): string {
+  if (!Number.isSafeInteger(value))
+    throw new RangeError(`${value} is not a rank or a count: give a whole number`)
+  return String(value)
+}
