@@ -52,6 +52,7 @@ export async function startCluster(options: { readonly replicas?: 0 | 1 } = {}):
     'cluster-node-timeout': replicas === 0 ? '15000' : '2000',
     'cluster-replica-validity-factor': '0',
     'repl-diskless-sync-delay': '0',
+    'repl-ping-replica-period': '1', // CLUSTER SLOTS leaves out a replica to which nothing has been sent yet
   }
   const nodes = await startAll(
     Array.from({ length: masterCount * (1 + replicas) }, () => startRedis({ config, port: 'any' })),

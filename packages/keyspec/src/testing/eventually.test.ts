@@ -53,5 +53,5 @@ test('keeps the last error when a later try never settles', async () => {
 test('makes prefixes that differ and mean nothing to a pattern', () => {
   const prefixes = new Set(Array.from({ length: 1000 }, unique))
   expect(prefixes.size).toBe(1000)
-  for (const prefix of prefixes) expect(prefix).toMatch(/^[a-z0-9-]+$/)
+  expect([...prefixes].filter((prefix) => !/^[a-z0-9-]+$/.test(prefix))).toEqual([])
 })

@@ -84,7 +84,7 @@ function prepare(binary: string, options: RedisOptions, port: number | undefined
   const config = {
     port: `${port ?? 0}`,
     bind: '127.0.0.1',
-    unixsocket: 'redis.sock',
+    unixsocket: `"${socket}"`, // whole, because ps shows it
     save: '',
     ...options.config,
   }
