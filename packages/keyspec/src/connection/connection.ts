@@ -3,12 +3,12 @@ import type { Merge } from './merge.ts'
 /** One argument of a command: text, sent as UTF-8, or bytes as they are. */
 export type Argument = string | Uint8Array
 
-/** A command and its arguments: `['SET', 'a', '1']`. */
+/** A command and its arguments, its name in capitals: `['SET', 'a', '1']`. */
 export type Command = readonly Argument[]
 
 /**
- * What Redis answers, in the forms of RESP2 whatever the client speaks: maps and sets as flat arrays, doubles as text.
- * Bulk strings are `Buffer`s where the shape asks for bytes.
+ * What Redis answers, in the forms of RESP2 whatever the client speaks: maps and sets as flat arrays, doubles as text,
+ * booleans as 1 and 0. All strings, nested ones too, are `Buffer`s where the shape asks for bytes.
  */
 export type Reply = null | number | string | Buffer | readonly Reply[]
 
@@ -18,7 +18,7 @@ export interface Shape {
   readonly firstKey: number
   /** How many keys stand there, one after another; `'rest'` for all that follow. */
   readonly keyCount: number | 'rest'
-  /** Bulk strings of the reply come as bytes. */
+  /** The strings of the reply come as bytes. */
   readonly bytes?: boolean
   /** The command waits on the server (BLPOP …), so no deadline of the client's applies to it. */
   readonly blocks?: boolean
@@ -27,8 +27,9 @@ export interface Shape {
 }
 
 /**
- * The port: all that Keyspec needs of a client. It rejects with a `ServerError` when the server answered with an error,
- * and with whatever the client throws when it did not answer at all.
+ * The port: all that Keyspec needs of a client. It rejects (and never throws) with a `ServerError` when the server
+ * answered with an error, and with whatever the client throws when it did not answer at all. Commands on one key reach
+ * the server in the order of the calls. Whoever writes an adapter checks it with `connectionSuite` of keyspec/testing.
  */
 export interface Connection {
   /** Names the client in findings and health, nothing else: `'node-redis'`. */

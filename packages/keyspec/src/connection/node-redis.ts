@@ -1,29 +1,173 @@
-import type { Command, Connection, Reply, Shape } from './connection.ts'
-import { refused } from './server-error.ts'
+import { SchemaError } from '../errors.ts'
+import { withBuffers } from './argument.ts'
+import {
+  type Command,
+  type Connection,
+  firstKeyOf,
+  type Reply,
+  type Shape,
+  type Subscriber,
+} from './connection.ts'
+import { Deadline } from './deadline.ts'
+import { asResp2 } from './resp2.ts'
+import { refusal } from './server-error.ts'
 
-/** The parts of a node-redis 6 client that Keyspec uses. */
-export interface NodeRedisClient {
+/** What Keyspec reads of a node-redis client's settings. */
+interface Settings {
+  /** Raw commands do not heed it, so that a client with one would find other keys than we do. */
+  readonly _keyPrefix?: string | undefined
+  readonly _commandOptions?: { readonly timeout?: number | undefined } | undefined
+  readonly commandOptions?: { readonly timeout?: number | undefined } | undefined
+}
+
+/** The parts of a node-redis 6 client (`createClient`) that Keyspec uses. */
+export interface NodeRedisClient extends Settings {
+  readonly isReady?: boolean
   sendCommand(args: readonly (string | Buffer)[], options?: object): Promise<unknown>
 }
 
-const TEXT = { timeout: undefined }
-const BYTES = { timeout: undefined, typeMapping: { 36: Buffer, 43: Buffer } }
+/** The parts of a node-redis 6 sentinel (`createSentinel`) that Keyspec uses. */
+export interface NodeRedisSentinel extends Settings {
+  sendCommand(isReadonly: boolean | undefined, args: (string | Buffer)[], options?: object): Promise<unknown>
+}
 
-/** A connection over a client of node-redis 6, which stays yours: connect it before, and close it after. */
+/** The parts of a node-redis 6 cluster (`createCluster`) that Keyspec uses. */
+export interface NodeRedisCluster extends Settings {
+  readonly masters: readonly object[]
+  nodeClient(node: any): Promise<NodeRedisClient>
+  sendCommand(
+    firstKey: string | Buffer | undefined,
+    isReadonly: boolean | undefined,
+    args: (string | Buffer)[],
+    options?: object,
+  ): Promise<unknown>
+}
+
+/** The parts of a node-redis 6 client that a subscriber uses. */
+export interface NodeRedisSubscriber {
+  subscribe(channel: string, listener: (message: string) => void): Promise<unknown>
+  unsubscribe(channel: string, listener: (message: string) => void): Promise<unknown>
+}
+
+/**
+ * A connection over a client of node-redis 6, which stays yours: connect it before, and close it after.
+ *
+ * The client's `commandOptions.timeout` (5000 ms unless you said otherwise) is kept by one timer for all commands, where
+ * node-redis would make one for each: a command that is not answered by then rejects with a `TimeoutError`.
+ */
 export function fromNodeRedis(client: NodeRedisClient): Connection {
+  const deadline = deadlineOf(client)
+  return nodeConnection(client, false, deadline)
+}
+
+/**
+ * A connection over a node-redis 6 client of a Sentinel set, always to the master. Create it with `reserveClient: true`:
+ * otherwise node-redis leases a connection for each command of a tick, one after another.
+ */
+export function fromNodeRedisSentinel(sentinel: NodeRedisSentinel): Connection {
+  const deadline = deadlineOf(sentinel)
   const connection: Connection = {
     client: 'node-redis',
     cluster: false,
-    async send(command: Command, shape: Shape): Promise<Reply> {
-      try {
-        return (await client.sendCommand(command as string[], shape.bytes === true ? BYTES : TEXT)) as Reply
-      } catch (error) {
-        if (error instanceof Error && /^[A-Z]+ /.test(error.message))
-          throw refused(error.message, command, shape, error)
-        throw error
-      }
-    },
+    send: (command, shape) =>
+      answered(deadline, command, shape, (args, options) => sentinel.sendCommand(false, args, options)),
     masters: async () => [connection],
   }
   return connection
+}
+
+/** A connection over a node-redis 6 cluster client, which stays yours; reads go to masters too. */
+export function fromNodeRedisCluster(cluster: NodeRedisCluster): Connection {
+  const deadline = deadlineOf(cluster)
+  let turn = 0
+  return {
+    client: 'node-redis',
+    cluster: true,
+    send(command, shape) {
+      const key = firstKeyOf(command, shape)
+      return answered(deadline, command, shape, async (args, options) => {
+        const { masters } = cluster
+        if (key !== undefined || masters.length === 0) return cluster.sendCommand(key, false, args, options)
+        // The cluster client would fan some of these out (PING, INFO) and sum up the replies.
+        const node = await cluster.nodeClient(masters[turn++ % masters.length])
+        return node.sendCommand(args, options)
+      })
+    },
+    masters: () =>
+      Promise.all(
+        cluster.masters.map(async (node) => nodeConnection(await cluster.nodeClient(node), true, deadline)),
+      ),
+  }
+}
+
+/** A subscriber over a node-redis 6 client given for that purpose: connected, and used for nothing else. */
+export function subscriberFromNodeRedis(client: NodeRedisSubscriber): Subscriber {
+  return {
+    async subscribe(channel, heard) {
+      // node-redis knows a listener by identity, so that the same one twice would be one.
+      const listener = (message: string) => heard(message)
+      await client.subscribe(channel, listener)
+      return async () => {
+        await client.unsubscribe(channel, listener)
+      }
+    },
+  }
+}
+
+const TYPES = { 44: String, 40: String, 37: Array, 126: Array } // double, big number, map, set
+const ALL_BYTES = { ...TYPES, 36: Buffer, 43: Buffer, 61: Buffer } // bulk, simple and verbatim strings
+const TEXT = { timeout: undefined, typeMapping: TYPES }
+const BYTES = { timeout: undefined, typeMapping: ALL_BYTES }
+// While there is no connection, the client's own timer also takes the command out of its queue.
+const QUEUED_TEXT = { typeMapping: TYPES }
+const QUEUED_BYTES = { typeMapping: ALL_BYTES }
+
+function nodeConnection(client: NodeRedisClient, cluster: boolean, deadline: Deadline | undefined) {
+  const send = (args: (string | Buffer)[], options: object) =>
+    client.sendCommand(
+      args,
+      client.isReady === false ? (options === TEXT ? QUEUED_TEXT : QUEUED_BYTES) : options,
+    )
+  const connection: Connection = {
+    client: 'node-redis',
+    cluster,
+    send: (command, shape) => answered(deadline, command, shape, send),
+    masters: async () => [connection],
+  }
+  return connection
+}
+
+function answered(
+  deadline: Deadline | undefined,
+  command: Command,
+  shape: Shape,
+  send: (args: (string | Buffer)[], options: object) => Promise<unknown>,
+): Promise<Reply> {
+  const bytes = shape.bytes === true
+  return new Promise((resolve, reject) => {
+    const waiting =
+      deadline === undefined || shape.blocks === true
+        ? undefined
+        : deadline.enter(command[0] as string, reject)
+    send(withBuffers(command), bytes ? BYTES : TEXT).then(
+      (reply) => {
+        if (waiting !== undefined) deadline!.leave(waiting)
+        resolve(asResp2(reply, command, bytes))
+      },
+      (error: unknown) => {
+        if (waiting !== undefined) deadline!.leave(waiting)
+        reject(refusal(error, command, shape))
+      },
+    )
+  })
+}
+
+function deadlineOf({ _keyPrefix, _commandOptions, commandOptions }: Settings): Deadline | undefined {
+  if (_keyPrefix !== undefined && _keyPrefix !== '')
+    throw new SchemaError(
+      `this node-redis client has the keyPrefix "${_keyPrefix}": create it without, and give the prefix to open()`,
+    )
+  const options = _commandOptions ?? commandOptions ?? { timeout: 5000 }
+  const { timeout = 0 } = options
+  return timeout > 0 ? new Deadline(timeout) : undefined
 }

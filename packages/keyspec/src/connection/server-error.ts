@@ -63,11 +63,24 @@ export class ServerError extends KeyspecError {
   }
 }
 
+/**
+ * What an adapter rejects with: a `ServerError` when the message is the server's (it starts with a code in capitals, as
+ * every error reply of Redis does and no client's own message), else the client's error as it is.
+ */
+export function refusal(error: unknown, command: Command, shape: Shape): unknown {
+  return error instanceof Error && /^[A-Z][A-Z0-9_]+(?: |$)/.test(error.message)
+    ? refused(error.message, command, shape, error)
+    : error
+}
+
 /** The error for a command that the server refused, for adapters; the arguments behind the key stay out of the message. */
 export function refused(reply: string, command: Command, shape: Shape, cause?: unknown): ServerError {
-  // Redis 6 wraps what a command inside a script was answered: unwrap it, so that the code is the same everywhere.
-  const inner = /@user_script: ?\d+: (?=[A-Z]+ )(.*)$/s.exec(reply)?.[1]
-  return new ServerError(inner ?? reply, String(command[0]), firstKeyOf(command, shape), cause)
+  return new ServerError(unwrapped(reply), String(command[0]), firstKeyOf(command, shape), cause)
+}
+
+/** Redis 6 wraps what a command inside a script was answered: unwrapped, the code is the same everywhere. */
+export function unwrapped(reply: string): string {
+  return /@user_script: ?\d+: -?(?=[A-Z]+ )(.*)$/s.exec(reply)?.[1] ?? reply
 }
 
 /**
