@@ -1,1 +1,35 @@
-export {}
+export {
+  cache,
+  type CacheEntry,
+  type CacheKey,
+  type CacheOptions,
+  type LoadOptions,
+  type ManyCached,
+} from './cache/cache.ts'
+export { type CacheStats } from './cache/stats.ts'
+export { recent, type RecentEntry, type RecentKey, type RecentOptions } from './recent/recent.ts'
+export { seen, type SeenEntry, type SeenKey, type SeenOptions } from './seen/seen.ts'
+export { sequence, type SequenceEntry, type SequenceKey, type Issued } from './sequence/sequence.ts'
+export { type Replaced, type SnapshotOptions } from './snapshot/replace.ts'
+export {
+  scoredSnapshot,
+  type ScoredSnapshotEntry,
+  type ScoredSnapshotKey,
+} from './snapshot/scored-snapshot.ts'
+export { snapshot, type SnapshotEntry, type SnapshotKey } from './snapshot/snapshot.ts'
+export { type Advanced, watermark, type WatermarkEntry, type WatermarkKey } from './watermark/watermark.ts'
+export { workQueue, type WorkQueueEntry, type WorkQueueOptions } from './work-queue/work-queue.ts'
+export { type WorkQueue } from './work-queue/queue.ts'
+export { type Tallies, type WorkQueueKeys } from './work-queue/layout.ts'
+export {
+  type Added,
+  type Finished,
+  type JobFailure,
+  type JobResult,
+  type QueueStats,
+  type Recovered,
+  type RunningJob,
+  type TakenJob,
+  type Turn,
+  type Turned,
+} from './work-queue/outcome.ts'

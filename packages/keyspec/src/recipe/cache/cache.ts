@@ -1,0 +1,223 @@
+import type { Codec } from '../../codec/codec.ts'
+import { text } from '../../codec/text.ts'
+import { type Connection, ONE_KEY } from '../../connection/connection.ts'
+import { isUnavailable } from '../../connection/server-error.ts'
+import type { Duration } from '../../duration.ts'
+import { DecodeError, SchemaError } from '../../errors.ts'
+import { type Entry, keyWriter, openEntry, prefixed } from '../../kind/entry.ts'
+import { homeOf } from '../../kind/key.ts'
+import { type EntryOptions, type Kind, type KeySpec, keySpec } from '../../kind/kind.ts'
+import { ManyStrings, StringKey } from '../../kind/string.ts'
+import type { ParamCodecs, ParamValues } from '../../param.ts'
+import { readable } from '../stored.ts'
+import { type LoadAll, type Loaded, Loads, type LoadsHome } from './load.ts'
+import { type CacheStats, noStats } from './stats.ts'
+
+/** An entry of caches: `keys.ocr({ content })` is a `CacheKey`, `keys.ocr.stats()` what it has counted. */
+export type CacheEntry<P extends string, C, T, In> = Entry<
+  P,
+  C,
+  CacheKey<T, In>,
+  ManyCached<ParamValues<P, C>, T, In>
+> & {
+  /** What has been counted since the keyspace was opened, in this process. */
+  stats(): CacheStats
+}
+
+/** What a cache may declare beside its lifetime. */
+export interface CacheOptions {
+  /** The pattern of the key that says who loads an entry, with the same placeholders; `lock:` and the pattern unless said. */
+  readonly lock?: string
+  /**
+   * How long a lock outlives a loader that has died; 10 s unless said. It is renewed while the load runs, so a load may
+   * take longer, but a process that stands still for longer loses it, and what it loaded is not kept.
+   */
+  readonly lockTtl?: Duration
+}
+
+/**
+ * Values that can be computed again: whoever asks for one that is missing waits for one load, however many ask in however
+ * many processes. While Redis cannot be reached `getOrLoad` loads; its other verbs reject with the client's error.
+ *
+ * @example
+ * ocr: cache('cache:ocr:<content>', json(Ocr), { ttl: '7d', params: { content: digest() } })
+ * const page = await keys.ocr({ content: file }).getOrLoad(() => recognise(file))
+ */
+export function cache<const P extends string, T, In, const C extends ParamCodecs<P> = {}>(
+  pattern: P,
+  codec: Codec<T, In>,
+  options: EntryOptions<P, C> & CacheOptions,
+): Kind<CacheEntry<P, C, T, In>> {
+  const spec = keySpec(pattern, 'string', codec, options)
+  const lock = lockSpec(spec, options)
+  return {
+    keys: [spec, lock],
+    together: false,
+    open(opening) {
+      const stats = noStats()
+      const shared = {
+        ...homeOf(spec, opening),
+        codec,
+        stats,
+        subscriber: opening.subscriber,
+        wakes: opening.subscriber !== undefined,
+        lockTtlMs: lock.lifetime.ttlMs as number,
+        lockNameOf: keyWriter(prefixed(lock.pattern, opening.prefix), lock.params),
+      }
+      const home: CacheHome<T, In> = { ...shared, loads: new Loads(shared) }
+      const entry = openEntry<P, C, CacheKey<T, In>, ManyCached<ParamValues<P, C>, T, In>>(
+        spec,
+        opening,
+        (name, params) => new CacheKey(home, name, params),
+        (keys, connection) => new ManyCached(keys, connection, home),
+      )
+      return Object.assign(entry, { stats: () => ({ ...stats }) })
+    },
+  }
+}
+
+function lockSpec(spec: KeySpec, { lock, lockTtl = '10s' }: CacheOptions): KeySpec {
+  const { pattern, params, subject } = spec
+  const found = keySpec(lock ?? `lock:${pattern.text}`, 'string', text, {
+    ttl: lockTtl,
+    params,
+    about: `Held by whoever loads "${pattern.text}"`,
+    ...(subject === undefined ? {} : { subject }),
+  })
+  if ([...found.pattern.params].sort().join() !== [...pattern.params].sort().join())
+    throw new SchemaError(`"${pattern.text}" is locked by "${lock}": both need the same placeholders`)
+  return found
+}
+
+interface CacheHome<T, In> extends LoadsHome<T, In> {
+  readonly renewsOnRead: boolean
+  readonly now: (() => number) | undefined
+  readonly loads: Loads<T, In>
+}
+
+/** How one asks for what may have to be loaded. */
+export interface LoadOptions {
+  /** Ends the waiting, with the signal's reason. The load goes on for others who wait for it, else its own signal is aborted. */
+  readonly signal?: AbortSignal
+}
+
+/** A key that holds a value which can be computed again. */
+export class CacheKey<T, In = T> extends StringKey<T, In> {
+  declare protected readonly home: CacheHome<T, In>
+  /** @internal The values of its placeholders, as they were given. */
+  readonly params: Readonly<Record<string, unknown>>
+
+  constructor(home: CacheHome<T, In>, name: string, params: Readonly<Record<string, unknown>>) {
+    super(home, name)
+    this.params = params
+  }
+
+  /** The value, or `undefined` where there is none, or none that the codec can read. */
+  override async get(): Promise<T | undefined> {
+    const { stats } = this.home
+    try {
+      const value = await super.get()
+      if (value === undefined) stats.misses += 1
+      else stats.hits += 1
+      return value
+    } catch (error) {
+      if (!(error instanceof DecodeError)) throw error
+      stats.misses += 1
+      stats.undecodable += 1
+      return undefined
+    }
+  }
+
+  /**
+   * The value; where there is none, what `load` gives, which is kept unless it is `undefined`. All who ask meanwhile wait
+   * for that one load, here and in other processes. If it fails, those who ask here get its error, and others load
+   * themselves. `load` is given a signal that is aborted when nobody waits any more.
+   */
+  async getOrLoad<U extends undefined = never>(
+    load: (signal: AbortSignal) => In | U | Promise<In | U>,
+    { signal }: LoadOptions = {},
+  ): Promise<T | U> {
+    signal?.throwIfAborted()
+    const found = await this.find()
+    if (found !== undefined && found !== UNREACHABLE) return found
+    const [loaded] = await this.home.loads.ask([this], async (_, signal) => [await load(signal)], {
+      signal,
+      reachable: found !== UNREACHABLE,
+    })
+    return this.valueLoaded(loaded) as T | U
+  }
+
+  /**
+   * Deletes the entry; answers whether it existed. A load that is under way is still answered to those who wait for it,
+   * but no longer kept.
+   */
+  override async delete(): Promise<boolean> {
+    const { connection, loads, lockNameOf } = this.home
+    loads.forget(this.name)
+    // First the lock, so that no loader can write behind our back; on a cluster that is another node.
+    const unlocking = connection.send(['UNLINK', lockNameOf(this.params)], ONE_KEY)
+    if (connection.cluster) await unlocking
+    const [, existed] = await Promise.all([unlocking, super.delete()])
+    return existed
+  }
+
+  /** @internal The value where there is one, or that Redis could not be asked. */
+  find(): Promise<T | undefined | typeof UNREACHABLE> {
+    return this.get().catch((error: unknown) => {
+      if (!isUnavailable(error)) throw error
+      this.home.stats.misses += 1
+      return UNREACHABLE
+    })
+  }
+
+  /** @internal The value of what was loaded: everybody who waited gets his own, as if he had read it. */
+  valueLoaded(loaded: Loaded): T | undefined {
+    if (loaded === undefined) return undefined
+    const { codec } = this.home
+    return this.decode(codec, readable(codec, loaded))
+  }
+}
+
+const UNREACHABLE = Symbol('Redis could not be reached')
+
+/** Many entries of a cache at once. */
+export class ManyCached<P, T, In = T> extends ManyStrings<T, In> {
+  declare protected readonly keys: readonly CacheKey<T, In>[]
+  readonly #home: CacheHome<T, In>
+
+  constructor(keys: readonly CacheKey<T, In>[], connection: Connection, home: CacheHome<T, In>) {
+    super(keys, connection)
+    this.#home = home
+  }
+
+  /**
+   * Their values in the order asked, looked up together. Those that are missing are loaded by one call of `loadAll`,
+   * which gives a value for each in its order (`undefined`: not kept), and written together. What another process is
+   * loading is waited for, and loaded by a second call should it fail there.
+   */
+  async getOrLoad<U extends undefined = never>(
+    loadAll: (missing: readonly P[], signal: AbortSignal) => Promise<readonly (In | U)[]>,
+    { signal }: LoadOptions = {},
+  ): Promise<(T | U)[]> {
+    signal?.throwIfAborted()
+    const found = await Promise.all(this.keys.map((key) => key.find()))
+    const reachable = !found.includes(UNREACHABLE)
+    const missing = this.keys.filter((_, index) => found[index] === undefined || found[index] === UNREACHABLE)
+    if (missing.length === 0) return found as T[]
+    const load: LoadAll<Readonly<Record<string, unknown>>, In> = (params, signal) =>
+      loadAll(params as readonly P[], signal)
+    const loaded = await this.#home.loads.ask(missing, load, { signal, reachable })
+    let next = 0
+    return found.map((value) => {
+      if (value !== undefined && value !== UNREACHABLE) return value
+      const key = missing[next]!
+      return key.valueLoaded(loaded[next++]) as T | U
+    })
+  }
+
+  /** Deletes them, as `CacheKey.delete` does; answers how many there were. */
+  override async delete(): Promise<number> {
+    const existed = await Promise.all(this.keys.map((key) => key.delete()))
+    return existed.filter(Boolean).length
+  }
+}

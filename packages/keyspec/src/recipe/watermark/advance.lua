@@ -1,0 +1,8 @@
+-- advance.lua. Writes `value` if the key still holds what the caller compared it with: `seen`, or nothing where not
+-- `present`. Answers whether it wrote, and what the key holds where it did not.
+-- renew 'creation': the lifetime is set only where the key has none, be it new or never given one.
+local current = redis.call('GET', key)
+if current ~= (present and seen) then return {0, current} end
+redis.call('SET', key, value, 'KEEPTTL')
+if ttlMs > 0 and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
+return {1}

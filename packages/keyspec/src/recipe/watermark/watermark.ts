@@ -1,0 +1,101 @@
+import type { Codec } from '../../codec/codec.ts'
+import type { Reply } from '../../connection/connection.ts'
+import { GET_BYTES } from '../../connection/reads.ts'
+import { type Entry, openEntry } from '../../kind/entry.ts'
+import { type Home, homeOf, Key } from '../../kind/key.ts'
+import { type EntryOptions, type Kind, keySpec } from '../../kind/kind.ts'
+import type { ParamCodecs } from '../../param.ts'
+import { flag, text } from '../../script/argument.ts'
+import { booleanReply, bytesReply, optionalReply, tupleReply } from '../../script/reply.ts'
+import { script } from '../../script/script.ts'
+import { LIFETIME, lifetimeNow } from '../lifetime.ts'
+import { readable } from '../stored.ts'
+import * as lua from './lua.gen.ts'
+
+/** An entry of watermarks: `keys.docketsLastTimestamp()` is a `WatermarkKey`. */
+export type WatermarkEntry<P extends string, C, T extends Ordered, In> = Entry<P, C, WatermarkKey<T, In>>
+
+/** What has an order of its own: dates by time, numbers by size, texts by code unit. */
+export type Ordered = Date | number | bigint | string
+
+/** Whether a watermark moved, and where it stands now. */
+export interface Advanced<T> {
+  readonly advanced: boolean
+  readonly value: T
+}
+
+/**
+ * A value that never moves backwards, whoever writes it. Values are compared as values, not as they are spelled: what
+ * another program wrote (`2024-09-17T16:30:00+02:00` under `instant`) counts as what it means. While Redis cannot be
+ * reached its verbs reject with the client's error; advancing once more is always safe.
+ *
+ * @example
+ * dockets: watermark('dockets_last_timestamp', timestamp, { ttl: 'forever', because: 'where the next run goes on' })
+ * const { advanced, value } = await keys.dockets().advance(lastModified)
+ */
+export function watermark<const P extends string, T extends Ordered, In, const C extends ParamCodecs<P> = {}>(
+  pattern: P,
+  codec: Codec<T, In>,
+  options: EntryOptions<P, C>,
+): Kind<WatermarkEntry<P, C, T, In>> {
+  const spec = keySpec(pattern, 'string', codec, options)
+  return {
+    keys: [spec],
+    together: false,
+    open(opening) {
+      const home = { ...homeOf(spec, opening), codec }
+      return openEntry(spec, opening, (name) => new WatermarkKey(home, name))
+    },
+  }
+}
+
+const advance = script('watermark/advance', {
+  keys: ['key'],
+  args: { ...LIFETIME, present: flag, seen: text, value: text },
+  lua: lua.advance,
+  reply: tupleReply(booleanReply, optionalReply(bytesReply)),
+  bytes: true,
+})
+
+interface WatermarkHome<T extends Ordered, In> extends Home {
+  readonly codec: Codec<T, In>
+}
+
+/** A key that holds a watermark. */
+export class WatermarkKey<T extends Ordered, In = T> extends Key {
+  declare protected readonly home: WatermarkHome<T, In>
+
+  constructor(home: WatermarkHome<T, In>, name: string) {
+    super(home, name)
+  }
+
+  /** Where it stands, or `undefined` where it was never set. */
+  async get(): Promise<T | undefined> {
+    const reply = (await this.read(['GET', this.name], GET_BYTES)) as Buffer | null
+    return reply === null ? undefined : this.#valueOf(reply)
+  }
+
+  /** Moves it forward to `value`, unless it stands there or beyond; answers where it stands now. */
+  async advance(value: In): Promise<Advanced<T>> {
+    const { connection, codec, lifetime } = this.home
+    const stored = this.encode(codec, value)
+    const wanted = this.#valueOf(stored)
+    let seen = (await this.send(['GET', this.name], GET_BYTES)) as Buffer | null
+    // Each further round is due to another writer that moved it meanwhile, so all together they come to an end.
+    for (;;) {
+      if (seen !== null) {
+        const current = this.#valueOf(seen)
+        if (!(current < wanted)) return { advanced: false, value: current }
+      }
+      const given = { ...lifetimeNow(lifetime), present: seen !== null, seen: seen ?? '', value: stored }
+      const [advanced, now] = await advance.run(connection, { key: this.name }, given)
+      if (advanced) return { advanced: true, value: wanted }
+      seen = now ?? null
+    }
+  }
+
+  // Read as bytes, whatever the codec: only bytes can be compared with what is stored without a doubt.
+  #valueOf(stored: Reply | Uint8Array): T {
+    return this.decode(this.home.codec, readable(this.home.codec, stored as Buffer))
+  }
+}
