@@ -13,7 +13,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'slow',
-          include: slow.map((pattern) => `{packages,systems}/*/src/${pattern}`),
+          include: [
+            'test-support/**/*.test.ts',
+            ...slow.map((pattern) => `{packages,systems}/*/src/${pattern}`),
+          ],
           maxWorkers: 1,
           testTimeout: 120_000,
           hookTimeout: 120_000,
