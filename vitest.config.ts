@@ -42,6 +42,8 @@ function project(name: string, folder: string, { typecheck = false } = {}): Test
         enabled: typecheck,
         include: [`${folder}/**/*.test-d.ts`],
         tsconfig: 'tsconfig.tests.json',
+        // `npm run typecheck` names those.
+        ignoreSourceErrors: true,
       },
     },
   }

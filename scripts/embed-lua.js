@@ -3,7 +3,8 @@
 // only names what is stale.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import { root, run } from './setup.js'
+import { fileURLToPath } from 'node:url'
+import { root, run, Stop } from './setup.js'
 
 const FIRST_LINE = '// Generated from the .lua files beside it by scripts/embed-lua.js'
 const GENERATED = 'lua.gen.ts'
@@ -56,11 +57,11 @@ function moduleOf(scripts) {
   return [FIRST_LINE, ...lines.toSorted(), ''].join('\n')
 }
 
-if (process.argv[1] === import.meta.filename) {
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await run(() => {
     const checking = process.argv.includes('--check')
     const stale = embedLua(join(root, 'packages/keyspec/src'), { write: !checking })
     for (const path of stale) console.log(`${checking ? 'stale: ' : ''}${relative(root, path)}`)
-    if (checking && stale.length > 0) throw new Error('Run `npm run embed` and commit the result.')
+    if (checking && stale.length > 0) throw new Stop('Run `npm run embed` and commit the result.')
   })
 }

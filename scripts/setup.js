@@ -1,12 +1,13 @@
 // @ts-check
 // Makes a fresh clone ready to run: a Redis server, the dependencies, the build. It runs before anything is
-// installed, so it uses Node's own modules only. Where all is there already it takes half a second.
+// installed, so it uses Node's own modules only. Where all is there already it takes about a second.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { delimiter, join, resolve } from 'node:path'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 /** The repository's folder. */
-export const root = resolve(import.meta.dirname, '..')
+export const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** What `npm start` and `npm test` need built. */
 const built = ['packages/keyspec', 'systems/mirrulations']
@@ -36,14 +37,14 @@ const installers = [
     command: 'apt-get',
     asRoot: true,
     refresh: ['-qq', 'update'],
-    install: ['-qq', '-y', '--no-install-recommends', 'install'],
+    install: ['-qq', '-y', '-o=Dpkg::Use-Pty=0', '--no-install-recommends', 'install'],
   },
   { name: 'dnf', command: 'dnf', asRoot: true, install: ['-q', '-y', 'install'] },
   { name: 'apk', command: 'apk', asRoot: true, install: ['add', '-q', '--no-cache'] },
   { name: 'brew', command: 'brew', asRoot: false, install: ['install', '-q'] },
 ]
 
-/** Installs and builds what is missing or stale. Throws an `Error` whose one line says what a person must do. */
+/** Installs and builds what is missing or stale, or throws a `Stop`. */
 export function setup() {
   needNode()
   for (const requirement of requirements) need(requirement)
@@ -51,15 +52,19 @@ export function setup() {
   build()
 }
 
+/** What ends a script with one line that tells a person what to do. */
+export class Stop extends Error {}
+
 /**
- * Runs a script's main function: an `Error` it throws becomes one line on stderr and exit code 1.
+ * Runs a script's main function: a `Stop` becomes its line on stderr and exit code 1.
  * @param {() => void | Promise<void>} main
  */
 export async function run(main) {
   try {
     await main()
   } catch (error) {
-    say(error instanceof Error ? error.message : String(error))
+    if (!(error instanceof Stop)) throw error
+    say(error.message)
     process.exitCode = 1
   }
 }
@@ -71,7 +76,7 @@ function say(line) {
 
 function needNode() {
   if (Number.parseInt(process.versions.node, 10) < 20) {
-    throw new Error(
+    throw new Stop(
       `Keyspec needs Node 20 or later, and this is ${process.version}: install it, then try again.`,
     )
   }
@@ -86,7 +91,7 @@ function need(requirement) {
     : 'install Redis 6.2 or later, or Valkey 7.2 or later, so that its server is on the PATH, then try again.'
   const isRoot = process.getuid?.() === 0
   if (!installer || (installer.asRoot && !isRoot && !onPath('sudo'))) {
-    throw new Error(`Keyspec needs ${requirement.what}, which cannot be installed from here: ${advice}`)
+    throw new Stop(`Keyspec needs ${requirement.what}, which cannot be installed from here: ${advice}`)
   }
 
   say(`Installing ${requirement.what} with ${installer.command} …`)
@@ -98,9 +103,7 @@ function need(requirement) {
   for (const name of requirement[installer.name]) {
     if (ask(...installer.install, name) && requirement.found()) return
   }
-  throw new Error(
-    `Keyspec needs ${requirement.what}, which ${installer.command} could not install: ${advice}`,
-  )
+  throw new Stop(`Keyspec needs ${requirement.what}, which ${installer.command} could not install: ${advice}`)
 }
 
 /** Where Debian's scripts start services by run level, 1 keeps them from starting the packaged server. */
@@ -133,14 +136,14 @@ function installDependencies() {
   const cli = process.env['npm_execpath']
   const command = cli?.endsWith('.js') ? [process.execPath, cli] : ['npm']
   if (!succeeds([...command, 'ci', '--no-audit', '--no-fund', '--loglevel=error'])) {
-    throw new Error('npm ci failed: see above, then try again.')
+    throw new Stop('npm ci failed: see above, then try again.')
   }
 }
 
 function build() {
   for (const folder of built) pruneOutput(join(root, folder))
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
-  if (!succeeds([process.execPath, tsc, '-b', ...built])) throw new Error('The build failed: see above.')
+  if (!succeeds([process.execPath, tsc, '-b', ...built])) throw new Stop('The build failed: see above.')
 }
 
 /**
@@ -182,4 +185,4 @@ function onPath(command) {
   })
 }
 
-if (process.argv[1] === import.meta.filename) await run(setup)
+if (process.argv[1] === fileURLToPath(import.meta.url)) await run(setup)
