@@ -7,6 +7,12 @@ export {
   type ManyCached,
 } from './cache/cache.ts'
 export { type CacheStats } from './cache/stats.ts'
+export { fixedWindow } from './fixed-window/fixed-window.ts'
+export { type Limits } from './limiter/limit-by.ts'
+export { type Limiter, type LimiterEntry, type LimiterOptions } from './limiter/limiter.ts'
+export { type Unreachable } from './limiter/outage.ts'
+export { type Standing, type Taken, type TakenFrom } from './limiter/taken.ts'
+export { rateLimitHeaders, type RateLimitHeaders } from './rate-limit-headers.ts'
 export { recent, type RecentEntry, type RecentKey, type RecentOptions } from './recent/recent.ts'
 export { seen, type SeenEntry, type SeenKey, type SeenOptions } from './seen/seen.ts'
 export { sequence, type SequenceEntry, type SequenceKey, type Issued } from './sequence/sequence.ts'
@@ -16,6 +22,7 @@ export {
   type ScoredSnapshotEntry,
   type ScoredSnapshotKey,
 } from './snapshot/scored-snapshot.ts'
+export { slidingWindow, type SlidingWindowOptions } from './sliding-window/sliding-window.ts'
 export { snapshot, type SnapshotEntry, type SnapshotKey } from './snapshot/snapshot.ts'
 export { type Advanced, watermark, type WatermarkEntry, type WatermarkKey } from './watermark/watermark.ts'
 export { workQueue, type WorkQueueEntry, type WorkQueueOptions } from './work-queue/work-queue.ts'

@@ -1,0 +1,189 @@
+import type { Codec } from '../../codec/codec.ts'
+import type { Connection } from '../../connection/connection.ts'
+import { isUnavailable } from '../../connection/server-error.ts'
+import { type Duration, milliseconds } from '../../duration.ts'
+import { SchemaError } from '../../errors.ts'
+import { type Entry, openEntry } from '../../kind/entry.ts'
+import { type Home, homeOf, Key } from '../../kind/key.ts'
+import { type Description, type Kind, keySpec, type RedisType } from '../../kind/kind.ts'
+import type { Renewal } from '../../kind/lifetime.ts'
+import type { ParamCodecs } from '../../param.ts'
+import { integerReply, tupleReply } from '../../script/reply.ts'
+import { checkLimit, type LimitedBy, type Limits, oneOf } from './limit-by.ts'
+import { Outage, type Unreachable } from './outage.ts'
+import type { Standing, Taken } from './taken.ts'
+
+/** What a limiter declares: how much may be taken in how long, and what happens while Redis is away. */
+export type LimiterOptions<P extends string, C extends ParamCodecs<P>, L extends Limits> = Description<
+  P,
+  C
+> & {
+  /** The length of the window. */
+  readonly per: Duration
+  /** Without it the client's error passes through while Redis cannot be reached. */
+  readonly unreachable?: Unreachable
+  /** `false` switches the limiter off: everything is admitted, nothing counted, and `Taken.from` says `'disabled'`. */
+  readonly enabled?: boolean
+} & (
+    | { readonly limit: number; readonly limits?: never }
+    | {
+        /** A limit for each value of the last placeholder, which takes no other value. */
+        readonly limits: L
+        readonly limit?: never
+      }
+  )
+
+/** An entry of limiters: `keys.requests({ userId, endpoint }).take()`. */
+export type LimiterEntry<P extends string, C, L extends Limits> = Entry<P, LimitedBy<P, C, L>, Limiter>
+
+/** How one kind of limiter counts in Redis. */
+export interface Counting {
+  readonly type: RedisType
+  readonly codec: Codec<any, any>
+  readonly renew: Renewal
+  readonly decide: Decide
+}
+
+/** Takes `cost` if that much is left, or by `force`; a cost of 0 only looks. */
+export type Decide = (
+  connection: Connection,
+  keys: { readonly key: string },
+  asked: Asked,
+) => Promise<Decision>
+
+/** What a limiter's script is asked. */
+export interface Asked {
+  readonly limit: number
+  readonly perMs: number
+  readonly cost: number
+  readonly force: boolean
+  /** The server's clock for a test. */
+  readonly now: number | undefined
+}
+
+/** What a limiter's script answers: whether it allowed, what remains, resetMs, retryAfterMs. */
+export type Decision = readonly [allowed: number, remaining: number, resetMs: number, retryAfterMs: number]
+
+/** Reads the answer of a limiter's script. */
+export const decisionReply = tupleReply(integerReply, integerReply, integerReply, integerReply)
+
+/** A kind of limiters that count in this way. */
+export function limiter<P extends string, C extends ParamCodecs<P>, L extends Limits>(
+  pattern: P,
+  options: LimiterOptions<P, C, L>,
+  { type, codec, renew, decide }: Counting,
+): Kind<LimiterEntry<P, C, L>> {
+  const { per, limit, limits, unreachable, enabled = true, ...description } = options
+  const declared = keySpec(pattern, type, codec, { ...description, ttl: per, renew })
+  const by = limits === undefined ? undefined : declared.pattern.params.at(-1)
+  if (limits !== undefined && by === undefined) {
+    throw new SchemaError(`"${pattern}" declares limits, but has no placeholder whose value would choose one`)
+  }
+  const spec =
+    limits === undefined || by === undefined
+      ? declared
+      : { ...declared, params: { ...declared.params, [by]: oneOf(limits) } }
+  const values = limits === undefined ? [limit!] : Object.values(limits)
+  for (const value of values) checkLimit(pattern, value)
+  checkUnreachable(pattern, unreachable, values)
+  const perMs = milliseconds(per)
+
+  return {
+    keys: [spec],
+    together: false,
+    open(opening) {
+      const { connection, now } = opening
+      const ask = (key: string, cost: number, max: number, force: boolean) =>
+        decide(connection, { key }, { limit: max, perMs, cost, force, now: now?.() })
+      const outage =
+        unreachable === undefined
+          ? undefined
+          : new Outage({
+              unreachable,
+              perMs,
+              ask: (key, max) => ask(key, 0, max, false),
+              add: (key, count, max) => ask(key, count, max, true),
+              clock: now ?? (() => performance.now()),
+            })
+      const home = { ...homeOf(spec, opening), perMs, enabled, outage, ask }
+      return openEntry(
+        spec,
+        opening,
+        (name, params) => new Limiter(home, name, by === undefined ? limit! : limits![params[by] as string]!),
+      )
+    },
+  }
+}
+
+interface LimiterHome extends Home {
+  readonly perMs: number
+  readonly enabled: boolean
+  readonly outage: Outage | undefined
+  readonly ask: (key: string, cost: number, limit: number, force: boolean) => Promise<Decision>
+}
+
+/** One limiter: of one address, one user, one endpoint. */
+export class Limiter extends Key {
+  declare protected readonly home: LimiterHome
+  /** How much may be taken in the window. */
+  readonly limit: number
+
+  constructor(home: LimiterHome, name: string, limit: number) {
+    super(home, name)
+    this.limit = limit
+  }
+
+  /**
+   * Takes `cost` from what is left, all of it or nothing. Decided in one step on the server's clock, so any number of
+   * processes together get what the limit allows. A `RangeError` when the cost is above the limit: it could never pass.
+   */
+  async take(cost = 1): Promise<Taken> {
+    const { limit, name, home } = this
+    if (!Number.isSafeInteger(cost) || cost < 1 || cost > limit) {
+      throw new RangeError(
+        `${name}: cannot take ${cost} of a limit of ${limit}: a cost is a whole number from 1 to the limit`,
+      )
+    }
+    const { perMs, outage } = home
+    if (!home.enabled) return { allowed: true, limit, perMs, remaining: limit, resetMs: 0, from: 'disabled' }
+    try {
+      const [allowed, remaining, resetMs, retryAfterMs] = await home.ask(name, cost, limit, false)
+      const taken: Taken =
+        allowed === 1
+          ? { allowed: true, limit, perMs, remaining, resetMs, from: 'redis' }
+          : { allowed: false, limit, perMs, remaining, retryAfterMs, resetMs, from: 'redis' }
+      outage?.reached(name, taken)
+      return taken
+    } catch (error) {
+      if (outage === undefined || !isUnavailable(error)) throw error
+      return outage.take(name, cost, limit)
+    }
+  }
+
+  /** How it stands now; takes nothing. */
+  async peek(): Promise<Standing> {
+    const { limit, name, home } = this
+    if (!home.enabled) return { limit, perMs: home.perMs, remaining: limit, resetMs: 0, from: 'disabled' }
+    const [, remaining, resetMs] = await home.ask(name, 0, limit, false)
+    return { limit, perMs: home.perMs, remaining, resetMs, from: 'redis' }
+  }
+
+  /** Forgets all that was taken; answers whether anything was. */
+  async reset(): Promise<boolean> {
+    this.home.outage?.forget(this.name)
+    return this.delete()
+  }
+}
+
+function checkUnreachable(pattern: string, unreachable: Unreachable | undefined, limits: number[]): void {
+  if (typeof unreachable !== 'object') return
+  const { share } = unreachable
+  if (!(share > 0 && share <= 1)) {
+    throw new SchemaError(`"${pattern}": a share is a fraction above 0 and up to 1, not ${String(share)}`)
+  }
+  const least = Math.min(...limits)
+  if (least * share + 1e-9 >= 1) return
+  throw new SchemaError(
+    `"${pattern}": a share of ${share} of a limit of ${least} would admit nothing: say 'refuse', or a larger share`,
+  )
+}

@@ -1,0 +1,47 @@
+-- take.lua. Takes `cost` hits from a sliding window of `limit` if that many are left, or by `force`; 0 only looks.
+-- The key is a sorted set, a member a hit, its score the server's time in seconds with a fraction. A member is its
+-- score with more digits, so that hits of one instant are as many members: 1704067200.123 and the count 7 give
+-- 1704067200.1230007. A hit is in the window while its score is above now - per.
+-- Answers {allowed, remaining, resetMs, retryAfterMs}.
+local function seconds(ms) return string.format('%.3f', ms / 1000) end
+-- Others write scores in microseconds: they count until they are over. Never later than now, see below.
+local function instant(score) return math.min(now, math.ceil(tonumber(score) * 1000 - 0.001)) end
+local start = seconds(now - perMs)
+
+if cost == 0 then
+  local used = redis.call('ZCOUNT', key, '(' .. start, '+inf')
+  local newest = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')[2]
+  return {1, math.max(0, limit - used), used > 0 and instant(newest) + perMs - now or 0, 0}
+end
+
+redis.call('ZREMRANGEBYSCORE', key, '-inf', start)
+local used = redis.call('ZCARD', key)
+local newest = now
+if used > 0 then
+  local score = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')[2]
+  newest = instant(score)
+  if tonumber(score) * 1000 > now + 1 then
+    -- The clock went back, as after a failover. Hits from the future leave one window from now, no later, no sooner.
+    local ahead = redis.call('ZRANGEBYSCORE', key, '(' .. seconds(now), '+inf')
+    for _, member in ipairs(ahead) do redis.call('ZADD', key, 'XX', seconds(now), member) end
+    redis.call('PEXPIRE', key, perMs)
+  end
+end
+
+if not force and used + cost > limit then
+  local last = used + cost - limit - 1
+  local score = redis.call('ZRANGE', key, last, last, 'WITHSCORES')[2]
+  return {0, math.max(0, limit - used), newest + perMs - now, instant(score) + perMs - now}
+end
+
+local score = seconds(now)
+local count = used
+for _ = 1, cost do
+  -- The count is taken only where hits have left since: then the next one is tried.
+  repeat
+    local added = redis.call('ZADD', key, 'NX', score, score .. string.format('%04d', count))
+    count = count + 1
+  until added == 1
+end
+redis.call('PEXPIRE', key, perMs)
+return {1, math.max(0, limit - used - cost), perMs, 0}
