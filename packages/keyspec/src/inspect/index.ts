@@ -1,1 +1,2 @@
-export {}
+export { matcher, type Matcher } from './matcher.ts'
+export { usage, type Usage, type UsageOptions } from './usage.ts'
