@@ -8,6 +8,9 @@ export default defineConfig({
     projects: [
       project('keyspec', 'packages/keyspec/src', { typecheck: true }),
       project('mirrulations', 'systems/mirrulations/src'),
+      project('model', 'systems/model/src'),
+      project('movies', 'systems/movies/src'),
+      project('tutor', 'systems/tutor/src'),
       project('house', 'scripts/house'),
       {
         extends: true,

@@ -24,7 +24,7 @@ const COMMON = ['kind.ts', 'entry.ts', 'was.ts']
 const LIBRARY = 'packages/keyspec/src/'
 
 // The workspaces likewise: each may import the public exports of those above it.
-const ORDER = ['packages/keyspec/', 'packages/cli/', 'packages/dashboard/', 'systems/']
+const ORDER = ['packages/keyspec/', 'packages/cli/', 'packages/dashboard/', 'systems/model/', 'systems/']
 
 const library = sources(LIBRARY)
 const workspaces = [...filesIn('packages'), ...filesIn('systems')].filter(isManifest).map(workspaceAt)
