@@ -1,5 +1,5 @@
 import { createClient, createCluster, createSentinel } from 'redis'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startProxy } from '../../../../test-support/index.ts'
 import { SchemaError } from '../errors.ts'
 import { eventually, startRedis, type TemporaryRedis, unique } from '../testing/index.ts'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => redis.stop())
 
 async function connected(options: object = {}, socket = redis.socket) {
-  const client = createClient({ socket: { path: socket, reconnectStrategy: 5 }, ...options })
+  const client = createClient({ socket: { path: socket, tls: false, reconnectStrategy: 5 }, ...options })
   client.on('error', () => {})
   await client.connect()
   return client
@@ -73,12 +73,16 @@ test('a client without a timeout waits for as long as it takes', async () => {
 
 test('the deadline is one timer, whatever is sent, and none when nothing is', async () => {
   const client = await connected({ commandOptions: { timeout: 40 } })
-  const before = process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+  const signals = vi.spyOn(AbortSignal, 'timeout')
+  const timers = vi.spyOn(globalThis, 'setInterval')
   const connection = fromNodeRedis(client)
   await Promise.all(Array.from({ length: 1000 }, () => connection.send(['PING'], NO_KEY)))
-  const after = process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
-  // An unref'd timer does not count among those that hold the process.
-  expect(after).toBeLessThanOrEqual(before)
+  expect([signals.mock.calls.length, timers.mock.calls.length]).toEqual([0, 1])
+  const stopped = vi.spyOn(globalThis, 'clearInterval')
+  await eventually(() => expect(stopped).toHaveBeenCalledTimes(1))
+  await connection.send(['PING'], NO_KEY)
+  expect(timers).toHaveBeenCalledTimes(2)
+  vi.restoreAllMocks()
   client.destroy()
 })
 

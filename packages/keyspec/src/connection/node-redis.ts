@@ -12,27 +12,19 @@ import { Deadline } from './deadline.ts'
 import { asResp2 } from './resp2.ts'
 import { refusal } from './server-error.ts'
 
-/** What Keyspec reads of a node-redis client's settings. */
-interface Settings {
-  /** Raw commands do not heed it, so that a client with one would find other keys than we do. */
-  readonly _keyPrefix?: string | undefined
-  readonly _commandOptions?: { readonly timeout?: number | undefined } | undefined
-  readonly commandOptions?: { readonly timeout?: number | undefined } | undefined
-}
-
 /** The parts of a node-redis 6 client (`createClient`) that Keyspec uses. */
-export interface NodeRedisClient extends Settings {
+export interface NodeRedisClient {
   readonly isReady?: boolean
   sendCommand(args: readonly (string | Buffer)[], options?: object): Promise<unknown>
 }
 
 /** The parts of a node-redis 6 sentinel (`createSentinel`) that Keyspec uses. */
-export interface NodeRedisSentinel extends Settings {
+export interface NodeRedisSentinel {
   sendCommand(isReadonly: boolean | undefined, args: (string | Buffer)[], options?: object): Promise<unknown>
 }
 
 /** The parts of a node-redis 6 cluster (`createCluster`) that Keyspec uses. */
-export interface NodeRedisCluster extends Settings {
+export interface NodeRedisCluster {
   readonly masters: readonly object[]
   nodeClient(node: any): Promise<NodeRedisClient>
   sendCommand(
@@ -162,12 +154,24 @@ function answered(
   })
 }
 
-function deadlineOf({ _keyPrefix, _commandOptions, commandOptions }: Settings): Deadline | undefined {
-  if (_keyPrefix !== undefined && _keyPrefix !== '')
+/** What Keyspec reads of a client's settings: declared private, and `commandOptions` of a sentinel is not. */
+interface Settings {
+  readonly _keyPrefix?: string | Uint8Array
+  readonly _commandOptions?: CommandOptions
+  readonly commandOptions?: CommandOptions
+}
+
+interface CommandOptions {
+  readonly timeout?: number | undefined
+}
+
+function deadlineOf(client: object): Deadline | undefined {
+  const { _keyPrefix: prefix, _commandOptions, commandOptions } = client as Settings
+  // Raw commands do not heed it: a client with one would find other keys than we do.
+  if (prefix !== undefined && prefix.length > 0)
     throw new SchemaError(
-      `this node-redis client has the keyPrefix "${_keyPrefix}": create it without, and give the prefix to open()`,
+      `this node-redis client has the keyPrefix "${prefix}": create it without, and give the prefix to open()`,
     )
-  const options = _commandOptions ?? commandOptions ?? { timeout: 5000 }
-  const { timeout = 0 } = options
+  const { timeout = 0 } = commandOptions ?? _commandOptions ?? { timeout: 5000 }
   return timeout > 0 ? new Deadline(timeout) : undefined
 }

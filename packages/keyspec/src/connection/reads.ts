@@ -20,7 +20,10 @@ export const GET_BYTES: Shape = { ...ONE_KEY_BYTES, merge: mergeGets(ONE_KEY_BYT
 
 /**
  * MGET answers nil for an absent key and for one of another type alike. An EXISTS over the same keys goes out with it:
- * when it counts as many keys as had values, each nil is an absent key; else TYPE tells which is which.
+ * when it counts as many keys as had values, each nil is an absent key; else TYPE tells which is which. A key that goes
+ * between the two can thus hide a wrong type from this one read: MGET itself would have hidden it from all.
+ *
+ * What refuses many keys need not refuse one (an ACL, a slot that is being moved): then each is asked for by itself.
  */
 function mergeGets(one: Shape, all: Shape): Merge {
   return {
@@ -34,7 +37,13 @@ function mergeGets(one: Shape, all: Shape): Merge {
       const counting = connection.send(['EXISTS', ...distinct], ALL_KEYS)
       // Should reading fail first, the failure of counting is no unhandled rejection.
       counting.catch(() => {})
-      const replies = (await reading) as readonly Reply[]
+      let replies: readonly Reply[]
+      try {
+        replies = (await reading) as readonly Reply[]
+      } catch (error) {
+        if (!(error instanceof ServerError)) throw error
+        return Promise.all(calls.map((call) => outcomeOf(connection.send(call, one))))
+      }
       const answers = new Map(distinct.map((key, index) => [key, replies[index]!]))
       const absent = distinct.filter((key) => answers.get(key) === null)
       const foreign =
@@ -46,6 +55,14 @@ function mergeGets(one: Shape, all: Shape): Merge {
         return error === undefined ? { reply: answers.get(key)! } : { error }
       })
     },
+  }
+}
+
+async function outcomeOf(replying: Promise<Reply>): Promise<Outcome> {
+  try {
+    return { reply: await replying }
+  } catch (error) {
+    return { error }
   }
 }
 

@@ -19,7 +19,7 @@ const KNOWN: readonly { words: RegExp; code: ServerErrorCode; advice: string }[]
     advice: 'this server is a replica; connect to the master, or wait for the failover to end',
   },
   {
-    words: /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY\b|NOREPLICAS)/,
+    words: /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY\b|NOREPLICAS|MISCONF)/,
     code: 'E_NOT_READY',
     advice: 'the server answers but cannot serve yet; try again',
   },
@@ -29,7 +29,7 @@ const KNOWN: readonly { words: RegExp; code: ServerErrorCode; advice: string }[]
     advice: 'check the user, its password and its ACL',
   },
   {
-    words: /^ERR unknown command/i,
+    words: /^ERR unknown (redis )?command/i,
     code: 'E_TOO_OLD',
     advice: 'Keyspec needs Redis 6.2 or Valkey 7.2, or newer',
   },

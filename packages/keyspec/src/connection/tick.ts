@@ -51,18 +51,22 @@ export function tick(connection: Connection): Connection {
   }
 }
 
-function sendOne(connection: Connection, merge: Merge, { command, resolve, reject }: Call): void {
-  merge.sendOne(connection, command).then(resolve, reject)
-}
-
 function sendRun(connection: Connection, merge: Merge, calls: readonly Call[]): void {
   const groups = new Map<string | number, Call[]>()
+  let last: string | number | undefined
   for (const call of calls) {
     const group = merge.group(call.command, connection.cluster)
+    if (merge.neighbours === true && last !== undefined && group !== last)
+      sendGroups(connection, merge, groups)
+    last = group
     const members = groups.get(group)
     if (members === undefined) groups.set(group, [call])
     else members.push(call)
   }
+  sendGroups(connection, merge, groups)
+}
+
+function sendGroups(connection: Connection, merge: Merge, groups: Map<string | number, Call[]>): void {
   for (const members of groups.values()) {
     for (let at = 0; at < members.length; at += merge.most) {
       const chunk = members.slice(at, at + merge.most)
@@ -70,14 +74,21 @@ function sendRun(connection: Connection, merge: Merge, calls: readonly Call[]): 
       else void sendChunk(connection, merge, chunk)
     }
   }
+  groups.clear()
+}
+
+function sendOne(connection: Connection, merge: Merge, { command, resolve, reject }: Call): void {
+  try {
+    merge.sendOne(connection, command).then(resolve, reject)
+  } catch (error) {
+    reject(error)
+  }
 }
 
 async function sendChunk(connection: Connection, merge: Merge, calls: readonly Call[]): Promise<void> {
   try {
-    const outcomes = await merge.send(
-      connection,
-      calls.map(({ command }) => command),
-    )
+    const commands = calls.map(({ command }) => command)
+    const outcomes = await merge.send(connection, commands)
     for (const [index, { resolve, reject }] of calls.entries()) {
       const outcome = outcomes[index]!
       if ('error' in outcome) reject(outcome.error)

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Argument, Command, Connection, Reply, Shape } from '../connection/connection.ts'
 import type { Merge, Outcome } from '../connection/merge.ts'
-import { ServerError } from '../connection/server-error.ts'
-import { ScriptError } from '../errors.ts'
+import { ServerError, unwrapped } from '../connection/server-error.ts'
+import { slotOf } from '../connection/slot.ts'
+import { KeyspecError, SchemaError, ScriptError } from '../errors.ts'
 import type { RestArgument, ScriptArgument } from './argument.ts'
 import type { ReplyDecoder } from './reply.ts'
 
@@ -21,6 +22,7 @@ type ValueOf<A> = A extends ScriptArgument<infer T> ? T : readonly Argument[]
 export interface Script<K extends string, A extends Arguments, R> {
   readonly name: string
   readonly keys: readonly K[]
+  /** What Redis runs: the prelude that binds the names, and the body on the same line. */
   readonly source: string
   /** Runs it on these keys; rejects with a `ScriptError` when the script itself fails. */
   run(connection: Connection, keys: ScriptKeys<K>, values: ScriptValues<A>): Promise<R>
@@ -41,9 +43,9 @@ export interface ScriptOptions<K extends string, A extends Arguments, R> {
   readonly args: A
   readonly lua: string
   readonly reply: ReplyDecoder<R>
-  /** Bulk strings of the reply come as bytes. */
+  /** The strings of the reply come as bytes. */
   readonly bytes?: boolean
-  /** Calls of one tick on the same keys that stand side by side run in one EVALSHA, each with its own answer or error. */
+  /** Calls of one tick on the same keys that stand side by side run in one EVALSHA, each with its own answer or error. Not with `rest`. */
   readonly merge?: boolean
 }
 
@@ -59,18 +61,19 @@ export function script<const K extends string, A extends Arguments, R>(
   const source = `${prelude(keys, args)} ${lua}`
   const plain = sourceOf(source)
   const encoders = Object.entries(args)
+  if (merge && (starred || encoders.some(([, how]) => 'rest' in how)))
+    throw new SchemaError(`script ${name}: calls that take any number of keys or arguments cannot be merged`)
   const base = { firstKey: 3, keyCount: keys.length, ...(bytes ? { bytes } : {}) }
-  const shape: Shape =
-    merge && !starred
-      ? { ...base, merge: mergeRuns(plain, sourceOf(repeated(source)), keys.length, encoders.length, base) }
-      : base
+  const shape: Shape = merge
+    ? { ...base, merge: mergeRuns(plain, sourceOf(repeated(source)), keys.length, encoders.length, base) }
+    : base
 
   return {
     name,
     keys,
     source,
     async run(connection, keyValues, values) {
-      const command: Argument[] = ['', plain.sha, String(keys.length)]
+      const command: Argument[] = ['EVALSHA', plain.sha, String(keys.length)]
       for (const key of keys) {
         const value = (keyValues as Record<string, string | readonly string[]>)[
           key.endsWith('*') ? key.slice(0, -1) : key
@@ -85,14 +88,22 @@ export function script<const K extends string, A extends Arguments, R>(
         if ('rest' in how) for (const item of value as readonly Argument[]) command.push(item)
         else command.push(how.encode(value))
       }
+      const key = keyCount > 0 ? String(command[3]) : undefined
+      let answer: Reply
       try {
-        const answer =
+        answer =
           shape.merge === undefined
             ? await evaluate(connection, plain, command, starred ? { ...shape, keyCount } : shape)
-            : await connection.send(command, shape)
+            : await merged(connection, plain, command, shape, base)
+      } catch (error) {
+        throw error instanceof ServerError && error.code === 'E_SERVER'
+          ? new ScriptError(name, key, error)
+          : error
+      }
+      try {
         return reply(answer)
       } catch (error) {
-        throw explain(error, name, keyCount > 0 ? String(command[3]) : undefined)
+        throw error instanceof KeyspecError ? error : new ScriptError(name, key, error)
       }
     },
   }
@@ -101,12 +112,12 @@ export function script<const K extends string, A extends Arguments, R>(
 interface Source {
   readonly text: string
   readonly sha: string
-  /** The connections that were sent the whole text: from then on its SHA-1 does. */
-  readonly known: WeakSet<Connection>
+  /** The connections that were sent the whole text, and on a cluster for which slots: from then on its SHA-1 does. */
+  readonly known: WeakMap<Connection, Set<number>>
 }
 
 function sourceOf(text: string): Source {
-  return { text, sha: createHash('sha1').update(text).digest('hex'), known: new WeakSet() }
+  return { text, sha: createHash('sha1').update(text).digest('hex'), known: new WeakMap() }
 }
 
 function prelude(keys: readonly string[], args: Arguments): string {
@@ -126,8 +137,11 @@ function prelude(keys: readonly string[], args: Arguments): string {
 }
 
 /**
- * Sends EVALSHA, and EVAL when this connection has not sent the text yet or the server lost it (SCRIPT FLUSH, a
- * failover, another node): the caller never notices.
+ * Sends EVALSHA, and EVAL when this connection has not sent the text yet (a cluster: not for this slot) or the server lost
+ * it (SCRIPT FLUSH, a failover, a slot that moved): the caller never notices.
+ *
+ * In that last case the repeat is overtaken by what was asked on the same key in the meantime, since those commands are
+ * on their way before the server's NOSCRIPT arrives. Whoever needs an order even then awaits the one before the other.
  */
 async function evaluate(
   connection: Connection,
@@ -136,14 +150,17 @@ async function evaluate(
   shape: Shape,
 ): Promise<Reply> {
   const [, , ...operands] = command
-  if (source.known.has(connection)) {
+  let slots = source.known.get(connection)
+  if (slots === undefined) source.known.set(connection, (slots = new Set()))
+  const slot = connection.cluster && operands.length > 1 ? slotOf(String(operands[1])) : 0
+  if (slots.has(slot)) {
     try {
       return await connection.send(['EVALSHA', source.sha, ...operands], shape)
     } catch (error) {
-      if (!(error instanceof ServerError && error.code === 'E_NO_SCRIPT')) throw error
+      if (!isUnknown(error)) throw error
     }
   }
-  source.known.add(connection)
+  slots.add(slot)
   return connection.send(['EVAL', source.text, ...operands], shape)
 }
 
@@ -154,11 +171,33 @@ function repeated(source: string): string {
     'local width, answers = tonumber(ARGV[1]), {}\n' +
     'for from = 2, #ARGV, width do\n' +
     '  local ok, reply = pcall(once, KEYS, {unpack(ARGV, from, from + width - 1)})\n' +
-    '  if ok then answers[#answers + 1] = {1, reply == nil and false or reply}\n' +
-    "  else answers[#answers + 1] = {0, type(reply) == 'table' and reply.err or tostring(reply)} end\n" +
+    // An error that is returned rather than raised would else fail the whole reply in some clients.
+    "  local failed = type(reply) == 'table' and reply.err or not ok and tostring(reply)\n" +
+    '  if failed then answers[#answers + 1] = {0, failed}\n' +
+    '  else answers[#answers + 1] = {1, reply == nil and false or reply} end\n' +
     'end\n' +
     'return answers'
   )
+}
+
+/** Sends a call that may be merged; a connection that merges nothing (no tick, as in the tools) sends it as it stands. */
+async function merged(
+  connection: Connection,
+  source: Source,
+  command: Command,
+  shape: Shape,
+  alone: Shape,
+): Promise<Reply> {
+  try {
+    return await connection.send(command, shape)
+  } catch (error) {
+    if (!isUnknown(error)) throw error
+    return evaluate(connection, source, command, alone)
+  }
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof ServerError && error.code === 'E_NO_SCRIPT'
 }
 
 /** Scripts on one hot key become one decision over n; scripts on different keys gain nothing, and stay as they are. */
@@ -166,6 +205,7 @@ function mergeRuns(one: Source, many: Source, keyCount: number, width: number, s
   const firstArgument = 3 + keyCount
   return {
     most: 64,
+    neighbours: keyCount > 1,
     group: (call) => (keyCount === 1 ? (call[3] as string) : call.slice(3, firstArgument).join('\0')),
     sendOne: (connection, call) => evaluate(connection, one, call, shape),
     async send(connection, calls) {
@@ -180,14 +220,10 @@ function mergeRuns(one: Source, many: Source, keyCount: number, width: number, s
         shape,
       )
       return (replies as readonly (readonly [number, Reply])[]).map(([ok, reply]): Outcome =>
-        ok === 1 ? { reply } : { error: new ServerError(String(reply), 'EVALSHA', String(head[3])) },
+        ok === 1
+          ? { reply }
+          : { error: new ServerError(unwrapped(String(reply)), 'EVALSHA', String(head[3])) },
       )
     },
   }
-}
-
-function explain(error: unknown, name: string, key: string | undefined): unknown {
-  if (error instanceof ServerError && error.code === 'E_SERVER') return new ScriptError(name, key, error)
-  if (error instanceof TypeError) return new ScriptError(name, key, error)
-  return error
 }
