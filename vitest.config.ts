@@ -7,10 +7,7 @@ export default defineConfig({
   test: {
     projects: [
       project('keyspec', 'packages/keyspec/src', { typecheck: true }),
-      project('mirrulations', 'systems/mirrulations/src'),
-      project('model', 'systems/model/src'),
-      project('movies', 'systems/movies/src'),
-      project('tutor', 'systems/tutor/src'),
+      project('systems', 'systems/*/src'),
       project('house', 'scripts/house'),
       {
         extends: true,

@@ -9,9 +9,6 @@ import { fileURLToPath } from 'node:url'
 /** The repository's folder. */
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** What `npm start` and `npm test` need built. */
-const built = ['packages/keyspec', 'systems/mirrulations']
-
 /**
  * What the machine must have besides Node, and the packages that bring it: of several, the first that installs.
  * @type {readonly { what: string, found: () => boolean, apt: string[], brew: string[], dnf: string[], apk: string[] }[]}
@@ -141,6 +138,11 @@ function installDependencies() {
 }
 
 function build() {
+  /** @type {{ references: { path: string }[] }} */
+  const solution = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'))
+  const built = solution.references
+    .map(({ path }) => path)
+    .filter((path) => /^(packages|systems)\//.test(path))
   for (const folder of built) pruneOutput(join(root, folder))
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
   if (!succeeds([process.execPath, tsc, '-b', ...built])) throw new Stop('The build failed: see above.')

@@ -77,12 +77,14 @@ function resolve(path: string, specifier: string): string {
 
 function mayImport(from: string, to: string): boolean {
   const home = from.split('/', 2).join('/')
+  const isTest = /\.test(-d)?\.ts$/.test(from)
   const workspace = workspaces.find(({ name }) => to === name || to.startsWith(`${name}/`))
-  if (workspace) return rankOf(workspace.folder) < rankOf(home) && to in workspace.exports
+  if (workspace) {
+    const isEarlier = rankOf(workspace.folder) < rankOf(home) || (isTest && workspace.folder === home)
+    return isEarlier && to in workspace.exports
+  }
   const isFile = /^(?:packages|systems|scripts|test-support|bench)\//.test(to)
-  return (
-    !isFile || to.startsWith(`${home}/`) || (/\.test(-d)?\.ts$/.test(from) && to.startsWith('test-support/'))
-  )
+  return !isFile || to.startsWith(`${home}/`) || (isTest && to.startsWith('test-support/'))
 }
 
 function isManifest(path: string): boolean {
