@@ -1,8 +1,9 @@
 import { integer } from '../codec/integer.ts'
+import type { Reply } from '../connection/connection.ts'
 import { DecodeError, EncodeError } from '../errors.ts'
 import type { ParamCodecs } from '../param.ts'
 import { int, text } from '../script/argument.ts'
-import { integerReply, optionalReply } from '../script/reply.ts'
+import { optionalReply, textReply } from '../script/reply.ts'
 import { script } from '../script/script.ts'
 import { wasRefused } from './collection.ts'
 import { type Entry, openEntry } from './entry.ts'
@@ -48,7 +49,7 @@ const increment = script('kind/increment', {
   keys: ['key'],
   args: { by: text, ttlMs: int, renew: text },
   lua: lua.increment,
-  reply: optionalReply(integerReply),
+  reply: optionalReply(countReply),
   merge: true,
 })
 
@@ -94,6 +95,11 @@ export class ManyCounters extends ManyStrings<number> {
   override get(): Promise<number[]> {
     return Promise.all(this.keys.map((key) => key.get()))
   }
+}
+
+/** A count, answered as text. */
+export function countReply(reply: Reply): number {
+  return Number(textReply(reply))
 }
 
 /** What INCRBY and HINCRBY say of a value that is no number of 64 bits, or leaves them. */

@@ -2,10 +2,10 @@ import { integer } from '../codec/integer.ts'
 import { type Argument, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
 import { DecodeError } from '../errors.ts'
 import { int, rest, text } from '../script/argument.ts'
-import { integerReply, optionalReply } from '../script/reply.ts'
+import { optionalReply } from '../script/reply.ts'
 import { script } from '../script/script.ts'
 import { wasRefused } from './collection.ts'
-import { beyond, NOT_COUNTABLE } from './counter.ts'
+import { beyond, countReply, NOT_COUNTABLE } from './counter.ts'
 import {
   decodeFields,
   encodeFields,
@@ -42,7 +42,7 @@ const increment = script('kind/increment-field', {
   keys: ['key'],
   args: { field: text, by: text, back: text, ttlMs: int, renew: text },
   lua: lua.incrementField,
-  reply: optionalReply(integerReply),
+  reply: optionalReply(countReply),
   merge: true,
 })
 

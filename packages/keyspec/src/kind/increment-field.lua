@@ -6,4 +6,4 @@ if count > 9007199254740991 or count < -9007199254740991 then
   return false
 end
 if ttlMs > 0 and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
-return count
+return string.format('%.0f', count)
