@@ -107,12 +107,12 @@ export function guarded(connection: Connection, options: GuardOptions = {}): Gua
     client: inner.client,
     cluster: inner.cluster,
     send(command, shape) {
-      const start = performance.now()
+      const start = tickTime()
       const round = breaker.admit(start)
       if (round === undefined) return refuse(start, firstKeyOf(command, shape))
-      meter.sent(Date.now())
+      meter.sent(performance.timeOrigin + start)
       const answered = () => {
-        meter.answered(shape.blocks === true ? undefined : performance.now() - start)
+        meter.answered(shape.blocks === true ? undefined : tickTime() - start)
         breaker.answered(round)
       }
       return inner.send(command, shape).then(
@@ -124,7 +124,7 @@ export function guarded(connection: Connection, options: GuardOptions = {}): Gua
           if (isUnavailable(error)) {
             cause = error
             meter.failed()
-            breaker.failed(round, performance.now())
+            breaker.failed(round, tickTime())
           } else {
             if (error instanceof KeyspecError) meter.errorReplies += 1
             answered()
@@ -157,4 +157,20 @@ export function guarded(connection: Connection, options: GuardOptions = {}): Gua
     },
   }
   return self
+}
+
+let tickNow: number | undefined
+
+const endTick = () => {
+  tickNow = undefined
+}
+
+/** The time in ms when this tick first asked for it: reading a clock can cost more than all else that a guard does. */
+function tickTime(): number {
+  if (tickNow === undefined) {
+    tickNow = performance.now()
+    // Runs when the microtasks are done, and with them all the answers that came together.
+    process.nextTick(endTick)
+  }
+  return tickNow
 }
