@@ -32,7 +32,17 @@ export { type Claimed, type GroupInfo, type Pending, type StreamGroup } from './
 export { type StreamInfo, type StreamKey } from './kind/stream-key.ts'
 export { string, type StringEntry, type StringKey } from './kind/string.ts'
 export { type Kind, type KeySpec } from './kind/kind.ts'
+export { describeLifetime, type Lifetime } from './kind/lifetime.ts'
 export { type Connection, type Subscriber } from './connection/connection.ts'
+export { type BreakerState } from './connection/guard/breaker.ts'
+export {
+  guarded,
+  type GuardedConnection,
+  type GuardOptions,
+  type Health,
+  type StateChange,
+} from './connection/guard/guarded.ts'
+export { type PeakHour, type ResponseTimes } from './connection/guard/meter.ts'
 export { isUnavailable, ServerError, type ServerErrorCode } from './connection/server-error.ts'
 export {
   DecodeError,
