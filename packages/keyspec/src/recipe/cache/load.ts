@@ -170,24 +170,17 @@ class Batch<P extends Params, T, In> {
   async #attempt(flight: Flight<P>): Promise<boolean> {
     const { codec, connection } = this.#home
     const lock = new Lock(this.#home, this.#home.lockNameOf(flight.params), this.#owner)
-    const read = () => connection.send(['GET', flight.name], GET_BYTES) as Promise<Buffer | null>
-    const taking = lock.take()
     try {
-      // On one server the order of sending is the order of doing, and both go out together.
-      const [taken, stored] = connection.cluster
-        ? [await taking, await read()]
-        : await Promise.all([taking, read()])
-      if (stored !== null && isReadable(codec, stored)) {
-        this.#settle(flight, readable(codec, stored))
-        if (taken) await lock.release()
-        return false
-      }
+      if (await lock.take()) flight.lock = lock
+      const stored = (await connection.send(['GET', flight.name], GET_BYTES)) as Buffer | null
       flight.seen = stored
-      flight.lock = taken ? lock : undefined
-      return taken
+      if (stored === null || !isReadable(codec, stored)) return flight.lock !== undefined
+      this.#release(flight)
+      this.#settle(flight, readable(codec, stored))
+      return false
     } catch (error) {
-      const taken = await taking.catch(() => false)
-      if (taken) await lock.release()
+      void lock.release() // also where it may have been taken, and only the answer was lost
+      flight.lock = undefined
       if (cannotLock(error)) return true
       this.#fail(flight, error)
       return false
@@ -216,8 +209,10 @@ class Batch<P extends Params, T, In> {
         )
       await Promise.all(flights.map((flight, index) => this.#store(flight, values[index])))
     } catch (error) {
-      await Promise.all(flights.map(async ({ lock }) => lock?.release()))
-      for (const flight of flights) this.#fail(flight, error)
+      for (const flight of flights) {
+        this.#release(flight)
+        this.#fail(flight, error)
+      }
     } finally {
       clearInterval(keeping)
     }
@@ -227,19 +222,25 @@ class Batch<P extends Params, T, In> {
     const { codec, lifetime, stats } = this.#home
     const { name, lock, seen } = flight
     if (value === undefined) {
-      await lock?.release()
+      this.#release(flight)
       return this.#settle(flight, undefined)
     }
     let encoded
     try {
       encoded = codec.encode(value)
     } catch (error) {
-      await lock?.release()
+      this.#release(flight)
       return this.#fail(flight, new EncodeError(name, codec.name, error))
     }
-    const stored = await lock?.store(name, encoded, seen, ttlFor(lifetime)).catch(() => lock.release())
+    const stored = await lock?.store(name, encoded, seen, ttlFor(lifetime)).catch(() => this.#release(flight))
     if (stored !== true) stats.unwritten += 1
     this.#settle(flight, encoded)
+  }
+
+  /** Gives a lock back; nobody's answer waits for that. */
+  #release(flight: Flight<P>): void {
+    void flight.lock?.release()
+    flight.lock = undefined
   }
 
   #settle(flight: Flight<P>, loaded: Loaded): void {

@@ -10,7 +10,7 @@ export interface CacheStats {
   readonly loads: number
   /** Misses that waited for a load which somebody else had begun, here or in another process. */
   readonly waits: number
-  /** Loads that were answered but not kept: the lock had passed on, the entry had been written, or Redis refused. */
+  /** Loads whose value was answered but not kept: the lock had passed on, the entry was written, or Redis out of reach. */
   readonly unwritten: number
   /** Loads that were done without a lock, because Redis could not be reached or had no room. */
   readonly unreachable: number

@@ -60,7 +60,7 @@ export class ScoredSnapshotKey<T, In = T, S = number, SIn = S> extends ReplacedK
   }
 
   /** Puts these members and scores (a `Map` will do) in place of all there were; where there are none, the old ones stay. */
-  replace(scores: Iterable<readonly [In, SIn]>): Promise<Replaced> {
+  async replace(scores: Iterable<readonly [In, SIn]>): Promise<Replaced> {
     const { codec, scoreCodec } = this.home
     return this.swap(
       'HSET',

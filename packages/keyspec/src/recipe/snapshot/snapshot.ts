@@ -54,7 +54,7 @@ export class SnapshotKey<T, In = T> extends ReplacedKey {
   }
 
   /** Puts these values in place of all there were; where there are none, the old ones stay. */
-  replace(values: Iterable<In>): Promise<Replaced> {
+  async replace(values: Iterable<In>): Promise<Replaced> {
     return this.swap(
       'SADD',
       Array.from(values, (value) => this.encode(this.home.codec, value)),

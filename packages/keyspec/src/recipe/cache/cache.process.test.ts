@@ -1,0 +1,127 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { type Compiled, compileLibrary, type Program } from '../../../../../test-support/program.ts'
+import { eventually, unique } from '../../testing/eventually.ts'
+import { startRedis, type TemporaryRedis } from '../../testing/redis.ts'
+
+let server: TemporaryRedis
+let library: Compiled
+beforeAll(async () => {
+  library = compileLibrary()
+  server = await startRedis()
+})
+afterAll(async () => {
+  library[Symbol.dispose]()
+  await server.stop()
+})
+
+const programs: Program[] = []
+afterEach(async () => {
+  await Promise.all(programs.splice(0).map((program) => program.kill()))
+})
+
+/**
+ * A process that asks for one entry so many times at once, and says what it was answered. In Redis it counts `loads` and,
+ * once each of its askers loads or waits, `asking`; its load ends with a value pushed to `value:<who>`.
+ */
+async function asker(prefix: string, who: string, { askers = 1, lockTtl = '10s' } = {}): Promise<Program> {
+  const program = library.run(
+    `
+    import { createClient } from 'redis'
+    const { open, text } = await import(library + '/index.js')
+    const { cache } = await import(library + '/recipe/index.js')
+    const { fromNodeRedis } = await import(library + '/connection/node-redis.js')
+    const { prefix, who, askers, lockTtl, socket } = given
+    const client = createClient({ socket: { path: socket } })
+    const loading = client.duplicate()
+    await Promise.all([client.connect(), loading.connect()])
+    const schema = { answer: cache('answer:<id>', text, { ttl: '1h', lockTtl }) }
+    const keys = open(schema, fromNodeRedis(client), { prefix })
+    const load = async () => {
+      await client.incr(prefix + 'loads')
+      return (await loading.blPop(prefix + 'value:' + who, 0)).element
+    }
+    say('ready')
+    await told()
+    const asked = Array.from({ length: askers }, () => keys.answer({ id: 1 }).getOrLoad(load))
+    const look = setInterval(() => {
+      const { loads, waits } = keys.answer.stats()
+      if (loads + waits < askers) return
+      clearInterval(look)
+      void client.incr(prefix + 'asking')
+    }, 1)
+    const answers = await Promise.all(asked)
+    say({ answers: [...new Set(answers)], stats: keys.answer.stats() })
+    `,
+    { prefix, who, askers, lockTtl, socket: server.socket },
+  )
+  programs.push(program)
+  expect(await program.next()).toBe('ready')
+  return program
+}
+
+const counted = (key: string, count: number) =>
+  eventually(async () => expect(await server.command('GET', key)).toBe(String(count)), { within: '30s' })
+
+test('eight processes with fifty askers each load once', async () => {
+  const prefix = `${unique()}:`
+  const names = Array.from({ length: 8 }, (_, n) => `p${n}`)
+  const all = await Promise.all(names.map((who) => asker(prefix, who, { askers: 50 })))
+  for (const program of all) program.tell('ask')
+  await counted(`${prefix}asking`, 8)
+  for (const who of names) await server.command('RPUSH', `${prefix}value:${who}`, '42')
+  const ends = (await Promise.all(all.map((program) => program.next()))) as End[]
+  expect(ends.map(({ answers }) => answers)).toEqual(names.map(() => ['42']))
+  expect(ends.reduce((sum, { stats }) => sum + stats.loads, 0)).toBe(1)
+  expect(ends.reduce((sum, { stats }) => sum + stats.waits, 0)).toBe(399)
+  expect(await server.command('GET', `${prefix}loads`)).toBe('1')
+  expect(await server.command('GET', `${prefix}answer:1`)).toBe('42')
+  expect(await server.command('EXISTS', `${prefix}lock:answer:1`)).toBe(0)
+})
+
+test('one of those who wait takes over when the loader is killed', async () => {
+  const prefix = `${unique()}:`
+  const short = { lockTtl: '500ms' }
+  const first = await asker(prefix, 'first', short)
+  first.tell('ask')
+  await counted(`${prefix}loads`, 1)
+  const others = await Promise.all(['second', 'third'].map((who) => asker(prefix, who, short)))
+  for (const program of others) program.tell('ask')
+  await counted(`${prefix}asking`, 3)
+  await first.kill()
+  await counted(`${prefix}loads`, 2)
+  for (const who of ['second', 'third']) await server.command('RPUSH', `${prefix}value:${who}`, '42')
+  const ends = (await Promise.all(others.map((program) => program.next()))) as End[]
+  expect(ends.map(({ answers }) => answers)).toEqual([['42'], ['42']])
+  expect(await server.command('GET', `${prefix}loads`)).toBe('2')
+  expect(await server.command('GET', `${prefix}answer:1`)).toBe('42')
+})
+
+test('a loader that was stopped wakes up fenced: what its successor wrote stays', async () => {
+  const prefix = `${unique()}:`
+  const short = { lockTtl: '500ms' }
+  const sleeper = await asker(prefix, 'sleeper', short)
+  sleeper.tell('ask')
+  await counted(`${prefix}loads`, 1)
+  const owner = await server.command('GET', `${prefix}lock:answer:1`)
+  sleeper.signal('SIGSTOP')
+  const successor = await asker(prefix, 'successor', short)
+  successor.tell('ask')
+  await counted(`${prefix}loads`, 2)
+  expect(await server.command('GET', `${prefix}lock:answer:1`)).not.toBe(owner)
+
+  // It wakes up with its value while the successor still loads, and must neither write nor take the lock from him.
+  await server.command('RPUSH', `${prefix}value:sleeper`, 'older')
+  sleeper.signal('SIGCONT')
+  expect(await sleeper.next()).toMatchObject({ answers: ['older'], stats: { loads: 1, unwritten: 1 } })
+  expect(await server.command('EXISTS', `${prefix}answer:1`)).toBe(0)
+  expect(await server.command('EXISTS', `${prefix}lock:answer:1`)).toBe(1)
+
+  await server.command('RPUSH', `${prefix}value:successor`, 'newer')
+  expect(await successor.next()).toMatchObject({ answers: ['newer'], stats: { loads: 1, unwritten: 0 } })
+  expect(await server.command('GET', `${prefix}answer:1`)).toBe('newer')
+})
+
+interface End {
+  readonly answers: readonly string[]
+  readonly stats: { readonly loads: number; readonly waits: number }
+}

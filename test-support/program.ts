@@ -1,0 +1,104 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+
+/** The library as plain JavaScript, for processes of their own: Node 20 cannot run the sources as they are. */
+export interface Compiled extends Disposable {
+  /**
+   * Runs lines of an ES module in a Node process: `library` is the folder of the compiled library (`await
+   * import(library + '/index.js')`), `given` what it is told, `say(message)` talks to the test, `told()` listens to it.
+   */
+  run(lines: string, given: unknown): Program
+}
+
+/** A process of its own that runs a few lines for a test. */
+export interface Program {
+  /** The next message it says; rejects when it has ended, with what it complained of. */
+  next(): Promise<unknown>
+  /** Says something to it. */
+  tell(message: unknown): void
+  /** Signals it: SIGSTOP, SIGCONT. */
+  signal(signal: NodeJS.Signals): void
+  /** Ends it with SIGKILL, and comes back when it is gone. */
+  kill(): Promise<void>
+}
+
+/** Compiles the library's sources, as they are now, into a temporary directory. Every program ends with it. */
+export function compileLibrary(): Compiled {
+  const folder = mkdtempSync(join(tmpdir(), 'keyspec-program-'))
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const project = join(root, 'packages/keyspec/tsconfig.json')
+  const options = ['--outDir', folder, '--noCheck', '--composite', 'false', '--incremental', 'false']
+  const quiet = ['--declaration', 'false', '--sourceMap', 'false', '--inlineSources', 'false']
+  execFileSync(process.execPath, [compiler, '-p', project, ...options, ...quiet])
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+
+  const children = new Set<ChildProcess>()
+  return {
+    run(lines, given) {
+      const source = prelude(folder, given) + lines
+      const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
+        cwd: root,
+        stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+      })
+      children.add(child)
+      child.once('exit', () => children.delete(child))
+      return programOf(child)
+    },
+    [Symbol.dispose]() {
+      for (const child of children) child.kill('SIGKILL')
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+/** It ends when the test does: then nobody listens to it any more. */
+function prelude(folder: string, given: unknown): string {
+  return `
+    process.on('disconnect', () => process.exit())
+    const library = ${JSON.stringify(folder)}
+    const given = ${JSON.stringify(given)}
+    const say = (message) => process.send(message)
+    const heard = [], listening = []
+    process.on('message', (message) => {
+      const listener = listening.shift()
+      if (listener) listener(message)
+      else heard.push(message)
+    })
+    const told = () => heard.length > 0 ? heard.shift() : new Promise((resolve) => listening.push(resolve))
+  `
+}
+
+function programOf(child: ChildProcess): Program {
+  let complaint = ''
+  child.stderr?.on('data', (chunk: Buffer) => (complaint += chunk.toString()))
+  const said: unknown[] = []
+  const waiting: { resolve: (message: unknown) => void; reject: (error: Error) => void }[] = []
+  child.on('message', (message) => {
+    const next = waiting.shift()
+    if (next === undefined) said.push(message)
+    else next.resolve(message)
+  })
+  const ended = once(child, 'close').then(([code, signal]: unknown[]) => {
+    const error = new Error(`The program ended with ${String(signal ?? code)}. ${complaint}`)
+    for (const { reject } of waiting.splice(0)) reject(error)
+    return error
+  })
+  return {
+    async next() {
+      if (said.length > 0) return said.shift()
+      if (child.exitCode !== null || child.signalCode !== null) throw await ended
+      return new Promise((resolve, reject) => waiting.push({ resolve, reject }))
+    },
+    tell: (message) => void child.send(message as object),
+    signal: (signal) => void child.kill(signal),
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
