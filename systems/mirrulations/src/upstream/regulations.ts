@@ -172,7 +172,8 @@ async function readJson(url: string, { body }: Answer): Promise<unknown> {
   }
 }
 
-function itemOf({ data, included }: DetailAnswer, json: unknown): Item {
+/** What a detailed answer says of its record and of the files that belong to it. */
+export function itemOf({ data, included }: DetailAnswer, json: unknown): Item {
   const { agencyId, docketId, fileFormats } = data.attributes
   const formats = [fileFormats, ...(included ?? []).map((each) => each.attributes?.fileFormats)]
   return {

@@ -54,10 +54,13 @@ export class WorkQueue<T, N, R, RIn> {
   readonly name: string
   /** The names of its keys. */
   readonly names: QueueNames
+  /** How long a worker may hold a job without renewing it. */
+  readonly leaseMs: number
   readonly #home: QueueHome<T, RIn>
 
   constructor(home: QueueHome<T, RIn>, names: QueueNames) {
     this.#home = home
+    this.leaseMs = home.leaseMs
     this.names = names
     this.name = names.waiting
   }
@@ -188,10 +191,15 @@ export class WorkQueue<T, N, R, RIn> {
     return this.#read(worker, await scripts.held.run(connection, this.names, given))
   }
 
-  /** The worker that holds a job, or `undefined` where nobody does. */
-  async holder(id: string | number): Promise<string | undefined> {
-    const reply = await this.#home.connection.send(['HGET', this.names.holders, String(id)], ONE_KEY)
-    return (reply as string | null) ?? undefined
+  /** A job in progress with its holder, or `undefined` where no such job is in progress. */
+  async running(id: string | number): Promise<RunningJob<T> | undefined> {
+    const { connection } = this.#home
+    const [text, worker, deadline] = (await Promise.all([
+      connection.send(['HGET', this.names.inProgress, String(id)], ONE_KEY),
+      connection.send(['HGET', this.names.holders, String(id)], ONE_KEY),
+      connection.send(['ZSCORE', this.names.deadlines, String(id)], ONE_KEY),
+    ])) as (string | null)[]
+    return text === null || text === undefined ? undefined : this.#running(String(id), text, worker, deadline)
   }
 
   /** Takes all jobs whose lease has run out from their holders. `take` does so by itself when nothing else waits. */
@@ -251,13 +259,7 @@ export class WorkQueue<T, N, R, RIn> {
         ...ids.map((id) => connection.send(['ZSCORE', this.names.deadlines, id], ONE_KEY)),
       ])
       for (const [index, [id, text]] of page.entries()) {
-        const deadline = deadlines[index] as string | null | undefined
-        yield {
-          id,
-          job: this.#decode(text),
-          worker: holders[index] ?? undefined,
-          deadline: deadline === null || deadline === undefined ? undefined : new Date(Number(deadline)),
-        }
+        yield this.#running(id, text, holders[index], deadlines[index] as string | null)
       }
     }
   }
@@ -290,6 +292,20 @@ export class WorkQueue<T, N, R, RIn> {
           )[])
         : []
       for (const [index, [id, kept]] of page.entries()) yield { id, kept, error: errors[index] ?? undefined }
+    }
+  }
+
+  #running(
+    id: string,
+    text: string,
+    worker: string | null | undefined,
+    deadline: string | null | undefined,
+  ): RunningJob<T> {
+    return {
+      id,
+      job: this.#decode(text),
+      worker: worker ?? undefined,
+      deadline: deadline === null || deadline === undefined ? undefined : new Date(Number(deadline)),
     }
   }
 

@@ -194,8 +194,8 @@ describe('only the holder', () => {
     expect(await raw('HGETALL', key('done'))).toEqual(['1', 'x'])
     expect(await raw('GET', key('dockets-done'))).toBe('1')
     expect(await raw('HLEN', key('failed'))).toBe(0)
-    expect(await queue.holder(2)).toBe('w')
-    expect(await queue.holder(1)).toBeUndefined()
+    expect(await queue.running(2)).toMatchObject({ id: '2', worker: 'w', job: { url: 'b' } })
+    expect(await queue.running(1)).toBeUndefined()
   })
 
   test('renews its lease', async () => {

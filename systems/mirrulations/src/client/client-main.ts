@@ -1,0 +1,15 @@
+import { program, report } from '../program.ts'
+import { required, wholeNumber } from '../settings.ts'
+import { openRegulations, regulationsSettings } from '../upstream/regulations.ts'
+import { runClient } from './client.ts'
+import { WorkApi } from './work-api.ts'
+
+// A client as a process of its own. WORK_SERVER_URL, REGULATIONS_API_KEY, REGULATIONS_BASE_URL;
+// CLIENT_MIN_INTERVAL_MS between two calls upstream, to stay inside an hourly limit.
+await program('client', async (stop) => {
+  const api = new WorkApi(required(process.env, 'WORK_SERVER_URL'))
+  const minIntervalMs = wholeNumber(process.env, 'CLIENT_MIN_INTERVAL_MS', 0)
+  const regulations = openRegulations({ ...regulationsSettings(process.env), minIntervalMs })
+  report({ ready: true })
+  await runClient({ api, regulations, idleMs: 1_000, log: (line) => console.error(line) }, stop)
+})

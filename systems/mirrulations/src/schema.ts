@@ -1,0 +1,120 @@
+import { type Duration, integer, type Kind, json, string, timestamp } from 'keyspec'
+import { sequence, watermark, workQueue } from 'keyspec/recipes'
+import { Job, JobDone } from './job.ts'
+
+const state = { ttl: 'forever' } as const
+
+/**
+ * Every key of the system. Nothing here has a time to live: all of it is state that the next run goes on from.
+ * `lease` is how long a client may hold a job without renewing it.
+ */
+export function mirrulationsSchema({ lease = '5m' }: { readonly lease?: Duration } = {}) {
+  return {
+    jobs: workQueue('jobs_waiting_queue', json(Job), {
+      about: 'Jobs of the mirror',
+      because: 'the jobs are the state of the mirror, and stay until they are done',
+      lease,
+      attempts: 3,
+      id: 'job_id',
+      result: json(JobDone),
+      keepDone: 10_000,
+      failedField: 'url',
+      // Beyond what one moment of regulations.gov can hold, so that a generator that starts again knows all of its last page.
+      remember: 25_000,
+      keys: {
+        waiting: 'jobs_waiting_queue',
+        inProgress: 'jobs_in_progress',
+        holders: 'client_jobs',
+        done: 'jobs_done',
+        failed: 'invalid_jobs',
+        sequence: 'last_job_id',
+        deadlines: 'jobs_deadlines',
+        attempts: 'jobs_attempts',
+        finished: 'jobs_done_at',
+        recent: 'jobs_added',
+        errors: false,
+      },
+      tallies: {
+        by: 'job_type',
+        waiting: {
+          dockets: 'num_jobs_dockets_waiting',
+          documents: 'num_jobs_documents_waiting',
+          comments: 'num_jobs_comments_waiting',
+          attachments: 'num_jobs_attachments_waiting',
+        },
+        done: {
+          dockets: 'num_dockets_done',
+          documents: 'num_documents_done',
+          comments: 'num_comments_done',
+          attachments: 'num_attachments_done',
+        },
+        also: { pdfAttachments: 'num_pdf_attachments_done', extractions: 'num_extractions_done' },
+      },
+    }),
+
+    clients: sequence('total_num_client_ids', {
+      ...state,
+      because: 'the number of clients so far, and so the last id given to one: ids never repeat',
+      about: 'How many client ids were given',
+      was: ['last_client_id'],
+    }),
+
+    docketsSeen: seenUpTo('dockets_last_timestamp', 'docket_last_timestamp'),
+    documentsSeen: seenUpTo('documents_last_timestamp', 'document_last_timestamp'),
+    commentsSeen: seenUpTo('comments_last_timestamp', 'comment_last_timestamp'),
+    seen: watermark('last_timestamp', timestamp, {
+      ...state,
+      because: 'the newest of the three, for whoever asks how far the mirror is',
+      about: 'The last change of any kind that the work generator has seen, UTC',
+    }),
+
+    docketsTotal: total('dockets'),
+    documentsTotal: total('documents'),
+    commentsTotal: total('comments'),
+    bucketSize: string('mirrulations_bucket_size', integer, {
+      ...state,
+      because: 'the size stays true until it is measured again',
+      about: 'Bytes in the mirror',
+      was: ['MIRRULATION_BUCKET_SIZE'],
+    }),
+
+    oldDocketsQueue: leftBehind('num_jobs_num_jobs_dockets_queue_queue'),
+    oldDocumentsQueue: leftBehind('num_jobs_num_jobs_documents_queue_queue'),
+    oldCommentsQueue: leftBehind('num_jobs_num_jobs_comments_queue_queue'),
+    oldPdfAttachments: leftBehind('num_pdf_attachment_done'),
+  }
+}
+
+/** The keys of the system, as it runs. */
+export const mirrulations = mirrulationsSchema()
+
+/** A counter that nothing writes any more: it can be read, and that is all. */
+export interface LeftBehind {
+  get(): Promise<number | undefined>
+}
+
+function seenUpTo(pattern: string, was: string) {
+  return watermark(pattern, timestamp, {
+    ...state,
+    because: 'where the work generator goes on after a restart',
+    about: 'The last change that the work generator has seen, UTC',
+    was: [was],
+  })
+}
+
+function total(kind: 'dockets' | 'documents' | 'comments') {
+  return string(`regulations_total_${kind}`, integer, {
+    ...state,
+    because: 'the last count stays the best one until regulations.gov answers again',
+    about: `How many ${kind} regulations.gov has`,
+  })
+}
+
+// Only what reads is in its type.
+function leftBehind(name: string): Kind<() => LeftBehind> {
+  return string(name, integer, {
+    ...state,
+    because: 'it was left in production by an old program, and is nobody’s to delete',
+    about: 'Legacy: written by old programs, by nothing of today',
+  })
+}

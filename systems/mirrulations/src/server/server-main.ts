@@ -1,0 +1,53 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { openMirrulations } from '../keyspace.ts'
+import { pause, program, report } from '../program.ts'
+import { duration, required, wholeNumber } from '../settings.ts'
+import { openStore } from '../storage/store.ts'
+import { bucketSize } from './bucket-size.ts'
+import { workServer } from './work-server.ts'
+
+// The work server as a process of its own, on 127.0.0.1. REDIS_URL, MIRROR_DIR, PORT (any free one unless set),
+// JOB_LEASE (5m unless set), MIRROR_SOURCE (what the page calls the upstream).
+await program('work server', async (stop) => {
+  const { lease = '5m' } = duration(process.env, 'JOB_LEASE')
+  const { keys, close } = await openMirrulations(required(process.env, 'REDIS_URL'), { lease })
+  const store = await openStore(required(process.env, 'MIRROR_DIR'))
+  const source = process.env['MIRROR_SOURCE'] ?? 'regulations.gov'
+  const server = workServer({ keys, store, leaseMs: keys.jobs().leaseMs, source })
+  server.listen(wholeNumber(process.env, 'PORT', 0), '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  console.log(`the work server listens on ${url}`)
+  report({ ready: true, url })
+
+  const measure = async () => keys.bucketSize().set(await bucketSize(store.root))
+  try {
+    await Promise.all([
+      // What a dead client held comes back even while other jobs wait.
+      repeat('leases', Math.min(10_000, keys.jobs().leaseMs / 4), () => keys.jobs().recoverExpired(), stop),
+      repeat('size', 600_000, measure, stop),
+    ])
+    server.closeIdleConnections()
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      // Clients keep connections open; what they have asked by now is answered.
+      setTimeout(() => server.closeAllConnections(), 5_000).unref()
+    })
+    await measure()
+  } finally {
+    close()
+  }
+})
+
+async function repeat(
+  what: string,
+  everyMs: number,
+  task: () => Promise<unknown>,
+  stop: AbortSignal,
+): Promise<void> {
+  while (!stop.aborted) {
+    await task().catch((error: Error) => console.error(`${what}: ${error.message}`))
+    await pause(everyMs, stop)
+  }
+}
