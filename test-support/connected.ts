@@ -9,7 +9,7 @@ export async function connected(
   given?: TemporaryRedis,
 ): Promise<{ redis: TemporaryRedis; connection: Connection }> {
   const redis = given ?? (await startRedis())
-  const client = createClient({ socket: { path: redis.socket } })
+  const client = createClient({ socket: { path: redis.socket, tls: false } })
   client.on('error', () => {})
   await client.connect()
   afterAll(async () => {

@@ -118,7 +118,7 @@ const reads: Readonly<Record<string, Verb>> = {
   stream: ['range', (keys) => keys.stream().range()],
 }
 const keyOf = (keys: Keys, kind: string): Key =>
-  kind === 'list' ? keys.list({ id: 1 }) : (keys[kind as 'string']() as Key)
+  kind === 'list' ? keys.list({ id: 1 }) : keys[kind as 'string']()
 const pttl = async (key: Key) => Number(await redis.command('PTTL', key.name))
 const names = Object.keys(writes)
 const creation = { ttl: '1h', renew: 'creation' } as const
