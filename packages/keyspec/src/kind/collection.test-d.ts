@@ -46,7 +46,9 @@ test('one is popped, or an array', () => {
 })
 
 test('sets take what their codec takes, and are combined', () => {
-  expectTypeOf(keys.blobs({ id: 1 }).add).parameter(0).toEqualTypeOf<Uint8Array>()
+  void keys.blobs({ id: 1 }).add(new Uint8Array(), Buffer.from(''))
+  // @ts-expect-error not bytes
+  void keys.blobs({ id: 1 }).add('x')
   expectTypeOf(keys.blobs.many([]).union()).resolves.toEqualTypeOf<Buffer[]>()
   // @ts-expect-error no score
   void keys.best().add({ value: 1 })
