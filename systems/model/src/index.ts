@@ -1,1 +1,9 @@
-export {}
+export { cosine } from './cosine.ts'
+export { embeddedAnswerer } from './embedded/answerer.ts'
+export { embeddedEmbedder } from './embedded/embedder.ts'
+export { rank, type Ranking } from './embedded/ranking.ts'
+export { sentencesOf } from './embedded/sentence.ts'
+export { contentWordsOf, isFunctionWord, wordsOf } from './embedded/word.ts'
+export type { Answer, Answerer, Chat, Embedder, Model, Passage, Prompt } from './model.ts'
+export { openModel } from './open-model.ts'
+export { SettingsError, modelSettings, type Environment, type ModelSettings } from './settings.ts'
