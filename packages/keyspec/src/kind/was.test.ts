@@ -144,14 +144,20 @@ describe.each(Object.entries(kinds))(
       expect(await redis.command('PTTL', now)).toBeGreaterThan(0)
     })
 
-    test('is written to as well when the server has lost its scripts', async () => {
+    test('is found as well when the server has lost its scripts', async () => {
       const { prefix, keys } = fresh()
       await write(keys)
-      await keys[kind as 'string'](one).delete()
-      await makeAt(namesOf(prefix).old)
-      await redis.command('SCRIPT', 'FLUSH')
-      await write(keys)
-      expect(await read(keys)).toEqual(written)
+      for (const [use, expected] of [
+        [read, value],
+        [write, written],
+      ] as const) {
+        await keys[kind as 'string'](one).delete()
+        await makeAt(namesOf(prefix).old)
+        await redis.command('SCRIPT', 'FLUSH')
+        await use(keys)
+        expect(await read(keys)).toEqual(expected)
+        expect(await redis.command('EXISTS', namesOf(prefix).old)).toBe(0)
+      }
     })
 
     test('does not come back after a delete, and gives way to the new name', async () => {
