@@ -84,7 +84,12 @@ async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promi
   const { keys, connection, schema, close } = await openMirrulations(redis.url)
   atEnd(close)
   const children: Child[] = []
-  atEnd(() => Promise.all(children.map((child) => child.stop())))
+  // The work server last: clients may still have something to bring or to give back.
+  const stopAll = async () => {
+    await Promise.all(children.slice(1).map((child) => child.stop()))
+    await children[0]?.stop()
+  }
+  atEnd(stopAll)
   const begin = async (
     name: string,
     file: string,
@@ -131,7 +136,7 @@ async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promi
   out.clear()
 
   // The work server measures the mirror when it ends, so it ends before the tables are drawn.
-  await Promise.all(children.map((child) => child.stop()))
+  await stopAll()
   if (values.once && stop.signal.aborted) process.exitCode = 130
   const final = await statistics(keys)
   out.print(`\n${out.bold('Keyspace')}`)

@@ -1,0 +1,313 @@
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startRedis, type TemporaryRedis } from 'keyspec/testing'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { NewJob } from '../job.ts'
+import { type Opened, openMirrulations } from '../keyspace.ts'
+import { openStore } from '../storage/store.ts'
+import { workServer } from './work-server.ts'
+
+let redis: TemporaryRedis
+let opened: Opened
+let server: Server
+let folder: string
+let base: string
+
+beforeAll(async () => {
+  redis = await startRedis()
+  opened = await openMirrulations(redis.url, { patienceMs: 500 })
+  folder = await mkdtemp(join(tmpdir(), 'mirror-'))
+  server = workServer({
+    keys: opened.keys,
+    store: await openStore(folder),
+    leaseMs: opened.keys.jobs().leaseMs,
+    source: 'a test <of> it',
+    maxBodyBytes: 100_000,
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+
+afterAll(async () => {
+  server.closeAllConnections()
+  server.close()
+  opened.close()
+  await redis.stop()
+  await rm(folder, { recursive: true })
+})
+
+beforeEach(() => redis.command('FLUSHALL'))
+
+async function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
+  const response = await fetch(base + path, {
+    method,
+    headers,
+    ...(text === undefined ? {} : { body: text }),
+  })
+  const type = response.headers.get('content-type') ?? ''
+  const answer: unknown = type.includes('json') ? await response.json() : await response.text()
+  return { status: response.status, type, answer }
+}
+
+const record = (id: string, files: string[] = []) => ({
+  data: {
+    id,
+    type: 'documents',
+    attributes: {
+      agencyId: 'EPA',
+      docketId: 'EPA-1',
+      modifyDate: '2024-09-17T14:30:00Z',
+      fileFormats: files.map((fileUrl) => ({ fileUrl, format: 'pdf', size: 1 })),
+    },
+  },
+})
+
+const job: NewJob = {
+  url: 'http://x.example/documents/EPA-1-1',
+  job_type: 'documents',
+  reg_id: 'EPA-1-1',
+  agency: 'EPA',
+}
+
+async function clientWithJob(given: NewJob = job) {
+  await opened.keys.jobs().add([given])
+  const { answer } = await ask('GET', '/get_client_id')
+  const { client_id } = answer as { client_id: number }
+  const { answer: told } = await ask('GET', `/get_job?client_id=${client_id}`)
+  return { client: client_id, id: (told as { job: { job_id: number } }).job.job_id }
+}
+
+test('each client gets an id of its own', async () => {
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask('GET', '/get_client_id')))
+  expect(new Set(answers.map(({ answer }) => (answer as { client_id: number }).client_id)).size).toBe(20)
+  expect(await redis.command('GET', 'total_num_client_ids')).toBe('20')
+})
+
+describe('401', () => {
+  test.each([
+    ['GET', '/get_job'],
+    ['PUT', '/put_results'],
+    ['PUT', '/put_file?job_id=1&directory=a'],
+    ['PUT', '/renew_job?job_id=1'],
+    ['PUT', '/return_job?job_id=1'],
+  ])('%s %s without a client', async (method, path) => {
+    expect(await ask(method, path)).toMatchObject({
+      status: 401,
+      answer: { error: 'Client ID was not provided' },
+    })
+  })
+
+  test.each(['0', '2', '-1', '1.0', '01', 'x', '1 OR 1'])('for %j, which no client has', async (id) => {
+    await ask('GET', '/get_client_id')
+    const { status, answer } = await ask('GET', `/get_job?client_id=${encodeURIComponent(id)}`)
+    expect({ status, answer }).toEqual({ status: 401, answer: { error: 'Invalid client ID' } })
+  })
+})
+
+test('a job is given with all that it carries, and its holder noted', async () => {
+  await opened.keys.jobs().add([job])
+  await ask('GET', '/get_client_id')
+  expect(await ask('GET', '/get_job?client_id=1')).toMatchObject({
+    status: 200,
+    answer: { job: { job_id: 1, ...job }, lease_ms: 300_000 },
+  })
+  expect(await redis.command('HGETALL', 'client_jobs')).toEqual(['1', '1'])
+})
+
+test('an empty queue is answered as such', async () => {
+  await ask('GET', '/get_client_id')
+  expect(await ask('GET', '/get_job?client_id=1')).toMatchObject({
+    status: 403,
+    answer: { error: 'There are no jobs available' },
+  })
+})
+
+test('a client that lost an answer gets the same job again', async () => {
+  const { client, id } = await clientWithJob()
+  await opened.keys.jobs().add([job])
+  const again = await ask('GET', `/get_job?client_id=${client}&again=1`)
+  expect(again.answer).toMatchObject({ job: { job_id: id } })
+  const next = await ask('GET', `/get_job?client_id=${client}`)
+  expect(next.answer).toMatchObject({ job: { job_id: id + 1 } })
+})
+
+test('a result is stored, counted once, and brings a job for each of its files', async () => {
+  const { client, id } = await clientWithJob()
+  const results = record('EPA-1-1', ['http://x.example/EPA-1-1/content.pdf'])
+  const body = { job_id: id, directory: '/EPA/EPA-1/text-EPA-1/documents/EPA-1-1.json', results }
+  const put = () => ask('PUT', `/put_results?client_id=${client}`, body)
+  expect(await put()).toMatchObject({
+    status: 200,
+    answer: { success: 'The job was successfully completed' },
+  })
+  const stored = await readFile(join(folder, 'EPA/EPA-1/text-EPA-1/documents/EPA-1-1.json'), 'utf8')
+  expect(JSON.parse(stored)).toEqual(results)
+  expect(JSON.parse((await redis.command('LINDEX', 'jobs_waiting_queue', 0)) as string)).toEqual({
+    job_id: 2,
+    url: 'http://x.example/EPA-1-1/content.pdf',
+    job_type: 'attachments',
+    reg_id: 'EPA-1-1',
+    agency: 'EPA',
+    directory: 'EPA/EPA-1/binary-EPA-1/documents_attachments/EPA-1-1_content.pdf',
+  })
+  expect(await put()).toMatchObject({ status: 403 })
+  expect(await redis.command('MGET', 'num_documents_done', 'num_jobs_attachments_waiting')).toEqual([
+    '1',
+    '1',
+  ])
+})
+
+test('a file is put as it comes, and counted with its job', async () => {
+  const directory = 'EPA/EPA-1/binary-EPA-1/comments_attachments/a.pdf'
+  const text = 'EPA/EPA-1/text-EPA-1/comments_extracted_text/plain/a_extracted.txt'
+  const { client, id } = await clientWithJob({ ...job, job_type: 'attachments', directory })
+  const put = (path: string, body: string) =>
+    ask('PUT', `/put_file?client_id=${client}&job_id=${id}&directory=${path}`, body)
+  const finish = () =>
+    ask('PUT', `/put_results?client_id=${client}`, { job_id: id, results: { files: [directory, text] } })
+  expect(await put(directory, '%PDF')).toMatchObject({ status: 200, answer: { bytes: 4 } })
+  expect(await finish()).toMatchObject({ status: 400, answer: { error: `${text} was never put` } })
+  await put(text, 'words')
+  expect(await finish()).toMatchObject({ status: 200 })
+  expect(
+    await redis.command('MGET', 'num_attachments_done', 'num_pdf_attachments_done', 'num_extractions_done'),
+  ).toEqual(['1', '1', '1'])
+  expect(await redis.command('HGET', 'jobs_done', id)).toBe(JSON.stringify({ directory, bytes: 9 }))
+})
+
+test.each([{ results: { error: 'gone' } }, { error: 'gone' }])(
+  'a result that names an error is invalid: %j',
+  async (body) => {
+    const { client, id } = await clientWithJob()
+    const spoken = vi.spyOn(console, 'error').mockImplementation(() => {})
+    expect(await ask('PUT', `/put_results?client_id=${client}`, { job_id: id, ...body })).toMatchObject({
+      status: 200,
+    })
+    expect(spoken.mock.calls.flat().join()).toContain('gone')
+    spoken.mockRestore()
+    expect(await redis.command('HGETALL', 'invalid_jobs')).toEqual([String(id), job.url])
+    expect(await redis.command('EXISTS', 'num_documents_done', 'jobs_in_progress')).toBe(0)
+  },
+)
+
+test('a job is renewed and given back by its holder', async () => {
+  const { client, id } = await clientWithJob()
+  await redis.command('ZADD', 'jobs_deadlines', 1, id)
+  expect(await ask('PUT', `/renew_job?client_id=${client}&job_id=${id}`)).toMatchObject({ status: 200 })
+  expect(Number(await redis.command('ZSCORE', 'jobs_deadlines', id))).toBeGreaterThan(Date.now())
+  expect(await ask('PUT', `/return_job?client_id=${client}&job_id=${id}`)).toMatchObject({ status: 200 })
+  expect(await redis.command('LLEN', 'jobs_waiting_queue')).toBe(1)
+  expect(await ask('PUT', `/renew_job?client_id=${client}&job_id=${id}`)).toMatchObject({ status: 403 })
+})
+
+describe('403', () => {
+  test('for a job that is not in progress', async () => {
+    const { client } = await clientWithJob()
+    const body = { job_id: 99, directory: 'EPA/a.json', results: record('x') }
+    expect(await ask('PUT', `/put_results?client_id=${client}`, body)).toMatchObject({
+      status: 403,
+      answer: { error: 'The job being completed was not in progress' },
+    })
+  })
+
+  test('for a job of another client, whose file is not written either', async () => {
+    const { id } = await clientWithJob()
+    await ask('GET', '/get_client_id')
+    const body = { job_id: id, directory: 'EPA/other.json', results: record('x') }
+    expect(await ask('PUT', '/put_results?client_id=2', body)).toMatchObject({ status: 403 })
+    expect(
+      await ask('PUT', `/put_file?client_id=2&job_id=${id}&directory=EPA/other.json`, 'x'),
+    ).toMatchObject({
+      status: 403,
+    })
+    expect(await readdir(folder, { recursive: true })).not.toContain('EPA/other.json')
+    expect(await redis.command('HGET', 'client_jobs', id)).toBe('1')
+  })
+
+  test.each(['../out.json', '/etc/passwd', 'EPA/../../out.json', 'a\0b', '.hidden', ''])(
+    'for the unsafe directory %j',
+    async (directory) => {
+      const { client, id } = await clientWithJob()
+      const body = { job_id: id, directory, results: record('x') }
+      expect(await ask('PUT', `/put_results?client_id=${client}`, body)).toMatchObject({ status: 403 })
+      expect(await redis.command('HEXISTS', 'jobs_in_progress', id)).toBe(1)
+      expect(await redis.command('EXISTS', 'num_documents_done')).toBe(0)
+    },
+  )
+})
+
+describe('400', () => {
+  test.each([
+    ['no JSON', '{"job_id": 1'],
+    ['nothing', ''],
+    ['no job', '{}'],
+    ['no results', '{"job_id": 1, "directory": "EPA/a.json"}'],
+    ['no directory', '{"job_id": 1, "results": {}}'],
+    ['a list', '[]'],
+  ])('for a body with %s', async (_, body) => {
+    const { client } = await clientWithJob()
+    expect(await ask('PUT', `/put_results?client_id=${client}`, body)).toMatchObject({ status: 400 })
+  })
+
+  test('for a file without a place', async () => {
+    const { client } = await clientWithJob()
+    expect(await ask('PUT', `/put_file?client_id=${client}&job_id=1`, 'x')).toMatchObject({ status: 400 })
+  })
+})
+
+test('413 for a body without end, 404 and 405 for what there is not', async () => {
+  const { client } = await clientWithJob()
+  expect(await ask('PUT', `/put_results?client_id=${client}`, 'x'.repeat(100_001))).toMatchObject({
+    status: 413,
+  })
+  expect(await ask('GET', '/nothing')).toMatchObject({ status: 404 })
+  expect(await ask('POST', '/get_job')).toMatchObject({ status: 405 })
+})
+
+test('500 while Redis is down or does not answer, and all is well again after', async () => {
+  const { client, id } = await clientWithJob()
+  const spoken = vi.spyOn(console, 'error').mockImplementation(() => {})
+  redis.pause()
+  const body = { job_id: id, directory: 'EPA/EPA-1/a.json', results: record('x') }
+  expect(await ask('PUT', `/put_results?client_id=${client}`, body)).toMatchObject({
+    status: 500,
+    answer: { error: 'Cannot connect to the database' },
+  })
+  redis.resume()
+  await vi.waitFor(async () => expect(await ask('GET', '/data')).toMatchObject({ status: 200 }), 10_000)
+  expect(await ask('PUT', `/put_results?client_id=${client}`, body)).toMatchObject({ status: 200 })
+
+  await redis.kill()
+  for (const path of ['/get_client_id', '/data', '/get_job?client_id=1']) {
+    expect(await ask('GET', path)).toMatchObject({
+      status: 500,
+      answer: { error: 'Cannot connect to the database' },
+    })
+  }
+  await redis.restart()
+  await vi.waitFor(async () => expect(await ask('GET', '/data')).toMatchObject({ status: 200 }), 10_000)
+  spoken.mockRestore()
+})
+
+test('/data is JSON, and a page for whoever prefers one', async () => {
+  await clientWithJob()
+  const json = await ask('GET', '/data')
+  expect(json.answer).toMatchObject({
+    jobs_in_progress: 1,
+    jobs_waiting: 0,
+    total_num_client_ids: 1,
+    num_documents_done: 0,
+  })
+  expect(
+    (await ask('GET', '/data', undefined, { Accept: 'application/json, text/html;q=0.9' })).type,
+  ).toContain('json')
+  const page = await ask('GET', '/data', undefined, { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' })
+  expect(page.type).toContain('text/html')
+  expect(page.answer).toContain('Mirrored from a test &lt;of&gt; it.')
+})
