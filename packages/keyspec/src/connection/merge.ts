@@ -7,6 +7,8 @@ export type Outcome = { readonly reply: Reply } | { readonly error: unknown }
 export interface Merge {
   /** Calls with the same group can go out together; groups of one run go out side by side. */
   group(call: Command, cluster: boolean): string | number
+  /** The calls only read, one key each, which is their first argument. */
+  readonly reads?: boolean
   /** Calls of different groups may share a key too, so only neighbours of one group go out together. */
   readonly neighbours?: boolean
   /** How many calls one command may carry: a longer run goes out in chunks, so that none holds the server. */

@@ -28,6 +28,7 @@ export const GET_BYTES: Shape = { ...ONE_KEY_BYTES, merge: mergeGets(ONE_KEY_BYT
 function mergeGets(one: Shape, all: Shape): Merge {
   return {
     most: 128,
+    reads: true,
     group: (call, cluster) => (cluster ? slotOf(call[1] as string) : 0),
     sendOne: (connection, call) => connection.send(call, one),
     async send(connection, calls) {

@@ -88,6 +88,47 @@ describe.each(connections.filter(([name]) => !name.includes('RESP2')))('over %s'
     expect([await calls('get'), await calls('mget')]).toEqual([1, 0])
   })
 
+  test('gets go out as one although other keys are written between them', async () => {
+    const prefix = unique()
+    await redis.command('CONFIG', 'RESETSTAT')
+    const got: Promise<Reply>[] = []
+    for (let at = 0; at < 20; at++) {
+      got.push(ticked.send(['GET', `${prefix}:${at}`], GET))
+      void ticked.send(['SET', `${prefix}:${at}:other`, '1'], ONE_KEY)
+    }
+    expect(await Promise.all(got)).toEqual(Array.from({ length: 20 }, () => null))
+    expect([await calls('mget'), await calls('get')]).toEqual([1, 0])
+  })
+
+  test('a get asked before the key is overwritten tells what stood there, be it of another type', async () => {
+    const [list, other] = [unique(), unique()]
+    await redis.command('RPUSH', list, 'x')
+    const outcomes = await Promise.allSettled([
+      ticked.send(['GET', list], GET),
+      ticked.send(['GET', other], GET),
+      ticked.send(['SET', list, 'new'], ONE_KEY),
+      ticked.send(['GET', list], GET),
+    ])
+    expect(outcomes).toMatchObject([
+      { reason: { code: 'E_WRONG_TYPE', key: list } },
+      { value: null },
+      { value: 'OK' },
+      { value: 'new' },
+    ])
+  })
+
+  test('scripts over several keys keep their order where they share one', async () => {
+    const prefix = `{${unique()}}`
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => `${prefix}${name}`) as [string, string, string]
+    await redis.command('MSET', a, 'A', b, 'B', c, 'C')
+    await Promise.all([
+      pour.run(ticked, { from: a, to: b }, {}),
+      pour.run(ticked, { from: b, to: c }, {}),
+      pour.run(ticked, { from: a, to: b }, {}),
+    ])
+    expect(await redis.command('MGET', b, c)).toEqual(['BAA', 'CBA'])
+  })
+
   test('each get has its own answer or error: absent, wrong type, the same key twice', async () => {
     const [absent, text, list] = [unique(), unique(), unique()]
     await redis.command('SET', text, 'a')

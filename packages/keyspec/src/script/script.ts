@@ -174,7 +174,7 @@ function repeated(source: string): string {
     // An error that is returned rather than raised would else fail the whole reply in some clients.
     "  local failed = type(reply) == 'table' and reply.err or not ok and tostring(reply)\n" +
     '  if failed then answers[#answers + 1] = {0, failed}\n' +
-    '  else answers[#answers + 1] = {1, reply == nil and false or reply} end\n' +
+    '  else if reply == nil then reply = false end answers[#answers + 1] = {1, reply} end\n' +
     'end\n' +
     'return answers'
   )
