@@ -11,6 +11,8 @@ export interface Compiled extends Disposable {
   /**
    * Runs lines of an ES module in a Node process: `library` is the folder of the compiled library (`await
    * import(library + '/index.js')`), `given` what it is told, `say(message)` talks to the test, `told()` listens to it.
+   * Where the client is of no account, `await lean(socket)` gives `{ keyspec, connection, command }` in a moment: all that
+   * the library and its recipes export, and the Redis at a socket over the smallest client there is.
    */
   run(lines: string, given: unknown): Program
 }
@@ -60,9 +62,6 @@ export function compileLibrary(): Compiled {
 function prelude(folder: string, given: unknown): string {
   return `
     process.on('disconnect', () => process.exit())
-    const library = ${JSON.stringify(folder)}
-    const given = ${JSON.stringify(given)}
-    const say = (message) => process.send(message)
     const heard = [], listening = []
     process.on('message', (message) => {
       const listener = listening.shift()
@@ -70,6 +69,23 @@ function prelude(folder: string, given: unknown): string {
       else heard.push(message)
     })
     const told = () => heard.length > 0 ? heard.shift() : new Promise((resolve) => listening.push(resolve))
+    const say = (message) => process.send(message)
+    const given = ${JSON.stringify(given)}
+    const library = ${JSON.stringify(folder)}
+
+    async function lean(path) {
+      const keyspec = { ...(await import(library + '/index.js')), ...(await import(library + '/recipe/index.js')) }
+      const { rawConnection } = await import(library + '/testing/resp.js')
+      const raw = rawConnection({ path })
+      const connection = {
+        client: 'raw',
+        cluster: false,
+        masters: async () => [connection],
+        send: (words, shape) => (shape.bytes ? raw.commandBuffer(...words) : raw.command(...words)),
+      }
+      // Each on a connection of its own, so that one that blocks holds up no other.
+      return { keyspec, connection, command: (...words) => rawConnection({ path }).command(...words) }
+    }
   `
 }
 

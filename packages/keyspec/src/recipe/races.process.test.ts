@@ -24,20 +24,16 @@ async function inFour(prefix: string, lines: string): Promise<unknown[]> {
   const all = Array.from({ length: 4 }, (_, who) =>
     library.run(
       `
-      import { createClient } from 'redis'
-      const { open, text, integer } = await import(library + '/index.js')
-      const { seen, sequence, snapshot, watermark } = await import(library + '/recipe/index.js')
-      const { fromNodeRedis } = await import(library + '/connection/node-redis.js')
       const { prefix, who, socket } = given
-      const client = createClient({ socket: { path: socket } })
-      await client.connect()
+      const { keyspec, connection } = await lean(socket)
+      const { integer, open, seen, sequence, snapshot, text, watermark } = keyspec
       const forever = { ttl: 'forever', because: 'a test' }
       const keys = open({
         shown: seen('shown', text, { ttl: '1h' }),
         id: sequence('id', forever),
         mark: watermark('mark', integer, forever),
         trending: snapshot('trending:current', integer, { staging: 'trending:next', ...forever }),
-      }, fromNodeRedis(client), { prefix })
+      }, connection, { prefix })
       const times = (length, run) => Promise.all(Array.from({ length }, (_, n) => run(n)))
       say('ready')
       await told()

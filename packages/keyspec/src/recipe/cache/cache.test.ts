@@ -19,7 +19,7 @@ type Client = ReturnType<typeof connect>
 let server: TemporaryRedis
 let client: Client
 const connect = () => {
-  const made = createClient({ socket: { path: server.socket, reconnectStrategy: false } })
+  const made = createClient({ socket: { path: server.socket, tls: false, reconnectStrategy: false } })
   return made.on('error', () => {})
 }
 beforeAll(async () => {
@@ -67,11 +67,11 @@ function opened(over: Client | Connection = client, options: CacheOptions & Open
 /** A load that ends when it is told to, and knows how often it was begun. */
 function gate() {
   let begin!: () => void
-  let let_!: (value: unknown) => void
+  let give!: (value: unknown) => void
   let fail!: (error: Error) => void
   const begun = new Promise<void>((resolve) => (begin = resolve))
   const ended = new Promise<unknown>((resolve, reject) => {
-    let_ = resolve
+    give = resolve
     fail = reject
   })
   ended.catch(() => {})
@@ -79,7 +79,7 @@ function gate() {
     calls: 0,
     signal: undefined as AbortSignal | undefined,
     begun,
-    open: (value: unknown = page('loaded')) => let_(value),
+    open: (value: unknown = page('loaded')) => give(value),
     fail,
     load: (signal: AbortSignal) => {
       gate.calls += 1
@@ -112,42 +112,42 @@ describe('one load', () => {
 
   test('gives everybody a value of his own, as if he had read it', async () => {
     const keys = opened()
-    const gate_ = gate()
-    const asked = Array.from({ length: 3 }, () => keys.ocr(CONTENT).getOrLoad(gate_.load))
-    gate_.open({ text: 'a', none: undefined })
+    const slow = gate()
+    const asked = Array.from({ length: 3 }, () => keys.ocr(CONTENT).getOrLoad(slow.load))
+    slow.open({ text: 'a', none: undefined })
     const values = await Promise.all(asked)
     for (const value of values) expect(value).toEqual({ text: 'a', confidence: 1 })
     expect(values[0]).not.toBe(values[1])
-    expect(gate_.calls).toBe(1)
+    expect(slow.calls).toBe(1)
     expect(keys.ocr.stats()).toEqual({ ...nothing, misses: 3, loads: 1, waits: 2 })
   })
 
   test('serves askers over any number of connections', async () => {
-    const gate_ = gate()
+    const slow = gate()
     const all = await Promise.all(Array.from({ length: 4 }, async () => opened(await another())))
     const asked = all.flatMap((keys) =>
-      Array.from({ length: 10 }, () => keys.ocr(CONTENT).getOrLoad(gate_.load)),
+      Array.from({ length: 10 }, () => keys.ocr(CONTENT).getOrLoad(slow.load)),
     )
-    await gate_.begun
+    await slow.begun
     await eventually(() => expect(all.reduce((sum, keys) => sum + keys.ocr.stats().waits, 0)).toBe(39))
-    gate_.open()
+    slow.open()
     expect(await Promise.all(asked)).toEqual(Array.from({ length: 40 }, () => page('loaded')))
-    expect(gate_.calls).toBe(1)
+    expect(slow.calls).toBe(1)
     await eventually(async () => expect(await lockOf()).toBeNull())
   })
 
   test('holds a lock with its own random token for 10 s, renewed while it runs', async () => {
-    const gate_ = gate()
-    const asked = opened(client, { lockTtl: '200ms' }).ocr(CONTENT).getOrLoad(gate_.load)
-    await gate_.begun
+    const slow = gate()
+    const asked = opened(client, { lockTtl: '3s' }).ocr(CONTENT).getOrLoad(slow.load)
+    await slow.begun
     const owner = await lockOf()
     expect(owner).toMatch(/^[0-9a-f-]{36}$/)
-    await server.command('PEXPIRE', `${prefix}lock:${KEY}`, 150)
+    await server.command('PEXPIRE', `${prefix}lock:${KEY}`, 2500)
     await eventually(async () =>
-      expect(await server.command('PTTL', `${prefix}lock:${KEY}`)).toBeGreaterThan(150),
+      expect(await server.command('PTTL', `${prefix}lock:${KEY}`)).toBeGreaterThan(2500),
     )
     expect(await lockOf()).toBe(owner)
-    gate_.open()
+    slow.open()
     await asked
     const other = gate()
     const next = opened().ocr({ content: 'other' }).getOrLoad(other.load)
@@ -202,11 +202,11 @@ describe('one load', () => {
   test('is taken over when its process dies: the lock ends by itself', async () => {
     await server.command('SET', `${prefix}lock:${KEY}`, 'somebody-who-died', 'PX', 300)
     const [a, b] = [opened(), opened(await another())]
-    const gate_ = gate()
-    const asked = [a.ocr(CONTENT).getOrLoad(gate_.load), b.ocr(CONTENT).getOrLoad(gate_.load)]
-    gate_.open()
+    const slow = gate()
+    const asked = [a.ocr(CONTENT).getOrLoad(slow.load), b.ocr(CONTENT).getOrLoad(slow.load)]
+    slow.open()
     expect(await Promise.all(asked)).toEqual([page('loaded'), page('loaded')])
-    expect(gate_.calls).toBe(1)
+    expect(slow.calls).toBe(1)
   })
 
   test('wakes who waits by a message where there is a subscriber', async () => {
@@ -226,9 +226,9 @@ describe('one load', () => {
         },
       },
     })
-    const [gate_, unused] = [gate(), gate()]
-    const asked = here.ocr(CONTENT).getOrLoad(gate_.load)
-    await gate_.begun
+    const [slow, unused] = [gate(), gate()]
+    const asked = here.ocr(CONTENT).getOrLoad(slow.load)
+    await slow.begun
     const waiting = there.ocr(CONTENT).getOrLoad(unused.load)
     await eventually(async () =>
       expect(await server.command('PUBSUB', 'NUMSUB', `${prefix}lock:${KEY}`)).toEqual([
@@ -236,7 +236,7 @@ describe('one load', () => {
         1,
       ]),
     )
-    gate_.open()
+    slow.open()
     expect(await Promise.all([asked, waiting])).toEqual([page('loaded'), page('loaded')])
     expect(channels).toEqual([`${prefix}lock:${KEY}`])
     expect(messages).toBeGreaterThan(0)
@@ -253,11 +253,11 @@ describe('one load', () => {
 describe('a load that lost its lock', () => {
   test('overwrites nothing that its successor wrote, and gives not his lock back', async () => {
     const keys = opened()
-    const gate_ = gate()
-    const asked = keys.ocr(CONTENT).getOrLoad(gate_.load)
-    await gate_.begun
+    const slow = gate()
+    const asked = keys.ocr(CONTENT).getOrLoad(slow.load)
+    await slow.begun
     await server.command('SET', `${prefix}lock:${KEY}`, 'successor', 'PX', 10_000)
-    gate_.open(page('old'))
+    slow.open(page('old'))
     expect(await asked).toEqual(page('old'))
     expect(await storedIn()).toBeNull()
     expect(await lockOf()).toBe('successor')
@@ -266,14 +266,14 @@ describe('a load that lost its lock', () => {
 
   test('does not overwrite what was set meanwhile, even while it holds the lock', async () => {
     const keys = opened()
-    const gate_ = gate()
-    const asked = keys.ocr(CONTENT).getOrLoad(gate_.load)
-    await gate_.begun
+    const slow = gate()
+    const asked = keys.ocr(CONTENT).getOrLoad(slow.load)
+    await slow.begun
     await opened(await another())
       .ocr(CONTENT)
       .set(page('newer'))
     expect(await keys.ocr(CONTENT).getOrLoad(() => expect.fail('it is there'))).toEqual(page('newer'))
-    gate_.open(page('older'))
+    slow.open(page('older'))
     expect(await asked).toEqual(page('older'))
     expect(await storedIn()).toBe(JSON.stringify(page('newer')))
     expect(await lockOf()).toBeNull()
@@ -322,16 +322,16 @@ describe('an entry that cannot be read', () => {
 describe('while Redis', () => {
   test('cannot be reached, each process loads once for all who ask there, and other verbs reject', async () => {
     const gone = await startRedis()
-    const lost = createClient({ socket: { path: gone.socket, reconnectStrategy: false } })
+    const lost = createClient({ socket: { path: gone.socket, tls: false, reconnectStrategy: false } })
     lost.on('error', () => {})
     await lost.connect()
     const keys = opened(fromNodeRedis(lost))
     await gone.stop()
-    const gate_ = gate()
-    const asked = Array.from({ length: 5 }, () => keys.ocr(CONTENT).getOrLoad(gate_.load))
-    gate_.open()
+    const slow = gate()
+    const asked = Array.from({ length: 5 }, () => keys.ocr(CONTENT).getOrLoad(slow.load))
+    slow.open()
     expect(await Promise.all(asked)).toEqual(Array.from({ length: 5 }, () => page('loaded')))
-    expect(gate_.calls).toBe(1)
+    expect(slow.calls).toBe(1)
     expect(keys.ocr.stats()).toMatchObject({ loads: 1, unreachable: 1, unwritten: 1 })
     await expect(keys.ocr(CONTENT).get()).rejects.toThrow()
     await expect(keys.ocr(CONTENT).set(page('a'))).rejects.toThrow()
@@ -340,22 +340,22 @@ describe('while Redis', () => {
 
   test('is killed during a load, the load is answered all the same', async () => {
     const mortal = await startRedis()
-    const doomed = createClient({ socket: { path: mortal.socket, reconnectStrategy: false } })
+    const doomed = createClient({ socket: { path: mortal.socket, tls: false, reconnectStrategy: false } })
     doomed.on('error', () => {})
     await doomed.connect()
     const keys = opened(fromNodeRedis(doomed))
-    const gate_ = gate()
-    const asked = keys.ocr(CONTENT).getOrLoad(gate_.load)
-    await gate_.begun
+    const slow = gate()
+    const asked = keys.ocr(CONTENT).getOrLoad(slow.load)
+    await slow.begun
     await mortal.stop()
-    gate_.open()
+    slow.open()
     expect(await asked).toEqual(page('loaded'))
     expect(keys.ocr.stats()).toMatchObject({ loads: 1, unreachable: 0, unwritten: 1 })
   })
 
   test('is killed while others wait, they load themselves', async () => {
     const mortal = await startRedis()
-    const doomed = createClient({ socket: { path: mortal.socket, reconnectStrategy: false } })
+    const doomed = createClient({ socket: { path: mortal.socket, tls: false, reconnectStrategy: false } })
     doomed.on('error', () => {})
     await doomed.connect()
     await mortal.command('SET', `${prefix}lock:${KEY}`, 'somebody', 'PX', 60_000)
@@ -369,7 +369,7 @@ describe('while Redis', () => {
   test('has no room for a lock, the load is done without one', async () => {
     const full = await startRedis()
     await full.command('CONFIG', 'SET', 'maxmemory', '1')
-    const over = createClient({ socket: { path: full.socket } })
+    const over = createClient({ socket: { path: full.socket, tls: false } })
     await over.connect()
     const keys = opened(fromNodeRedis(over))
     expect(await keys.ocr(CONTENT).getOrLoad(() => page('a'))).toEqual(page('a'))
@@ -382,32 +382,32 @@ describe('while Redis', () => {
 describe('a signal', () => {
   test('ends one asker’s waiting and not the load of the others', async () => {
     const keys = opened()
-    const gate_ = gate()
+    const slow = gate()
     const controller = new AbortController()
-    const impatient = keys.ocr(CONTENT).getOrLoad(gate_.load, { signal: controller.signal })
-    const patient = keys.ocr(CONTENT).getOrLoad(gate_.load)
-    await gate_.begun
+    const impatient = keys.ocr(CONTENT).getOrLoad(slow.load, { signal: controller.signal })
+    const patient = keys.ocr(CONTENT).getOrLoad(slow.load)
+    await slow.begun
     controller.abort(new Error('gone home'))
     await expect(impatient).rejects.toThrow('gone home')
-    expect(gate_.signal?.aborted).toBe(false)
-    gate_.open()
+    expect(slow.signal?.aborted).toBe(false)
+    slow.open()
     expect(await patient).toEqual(page('loaded'))
   })
 
   test('of the last asker ends the load, and the next one loads anew', async () => {
     const keys = opened()
-    const [gate_, next] = [gate(), gate()]
+    const [slow, next] = [gate(), gate()]
     const controller = new AbortController()
     const { signal } = controller
-    const asked = [1, 2].map(() => keys.ocr(CONTENT).getOrLoad(gate_.load, { signal }))
-    await gate_.begun
+    const asked = [1, 2].map(() => keys.ocr(CONTENT).getOrLoad(slow.load, { signal }))
+    await slow.begun
     await eventually(() => expect(keys.ocr.stats().waits).toBe(1))
     controller.abort(new Error('gone home'))
     const again = keys.ocr(CONTENT).getOrLoad(next.load)
     for (const each of asked) await expect(each).rejects.toThrow('gone home')
-    expect(gate_.signal?.aborted).toBe(true)
+    expect(slow.signal?.aborted).toBe(true)
     await next.begun
-    gate_.open(page('too late'))
+    slow.open(page('too late'))
     next.open()
     expect(await again).toEqual(page('loaded'))
     expect(await storedIn()).toBe(JSON.stringify(page('loaded')))
@@ -528,11 +528,11 @@ describe('on a cluster whose slots differ', () => {
     for (const touched of sent) expect(touched.length).toBeLessThanOrEqual(1)
 
     await keys.ocr(CONTENT).delete()
-    const gate_ = gate()
-    const asked = keys.ocr(CONTENT).getOrLoad(gate_.load)
-    await gate_.begun
+    const slow = gate()
+    const asked = keys.ocr(CONTENT).getOrLoad(slow.load)
+    await slow.begun
     await connection.send(['SET', `${prefix}lock:${KEY}`, 'successor'], ONE_KEY)
-    gate_.open()
+    slow.open()
     await asked
     expect(await storedIn()).toBeNull()
     expect(await lockOf()).toBe('successor')

@@ -10,7 +10,7 @@ import { type EntryOptions, type Kind, type KeySpec, keySpec } from '../../kind/
 import { ManyStrings, StringKey } from '../../kind/string.ts'
 import type { ParamCodecs, ParamValues } from '../../param.ts'
 import { readable } from '../stored.ts'
-import { type LoadAll, type Loaded, Loads, type LoadsHome } from './load.ts'
+import { type LoadAll, type Loaded, Loads, type LoadsHome, type Params } from './load.ts'
 import { type CacheStats, noStats } from './stats.ts'
 
 /** An entry of caches: `keys.ocr({ content })` is a `CacheKey`, `keys.ocr.stats()` what it has counted. */
@@ -95,6 +95,9 @@ interface CacheHome<T, In> extends LoadsHome<T, In> {
   readonly loads: Loads<T, In>
 }
 
+/** What computes a missing value; `undefined`: it is not kept. The signal is aborted when nobody waits any more. */
+export type Load<V> = (signal: AbortSignal) => V | Promise<V>
+
 /** How one asks for what may have to be loaded. */
 export interface LoadOptions {
   /** Ends the waiting, with the signal's reason. The load goes on for others who wait for it, else its own signal is aborted. */
@@ -133,10 +136,9 @@ export class CacheKey<T, In = T> extends StringKey<T, In> {
    * for that one load, here and in other processes. If it fails, those who ask here get its error, and others load
    * themselves. `load` is given a signal that is aborted when nobody waits any more.
    */
-  async getOrLoad<U extends undefined = never>(
-    load: (signal: AbortSignal) => In | U | Promise<In | U>,
-    { signal }: LoadOptions = {},
-  ): Promise<T | U> {
+  async getOrLoad(load: Load<In>, options?: LoadOptions): Promise<T>
+  async getOrLoad(load: Load<In | undefined>, options?: LoadOptions): Promise<T | undefined>
+  async getOrLoad(load: Load<In | undefined>, { signal }: LoadOptions = {}): Promise<T | undefined> {
     signal?.throwIfAborted()
     const found = await this.find()
     if (found !== undefined && found !== UNREACHABLE) return found
@@ -144,7 +146,7 @@ export class CacheKey<T, In = T> extends StringKey<T, In> {
       signal,
       reachable: found !== UNREACHABLE,
     })
-    return this.valueLoaded(loaded) as T | U
+    return this.valueLoaded(loaded)
   }
 
   /**
@@ -195,23 +197,24 @@ export class ManyCached<P, T, In = T> extends ManyStrings<T, In> {
    * which gives a value for each in its order (`undefined`: not kept), and written together. What another process is
    * loading is waited for, and loaded by a second call should it fail there.
    */
-  async getOrLoad<U extends undefined = never>(
-    loadAll: (missing: readonly P[], signal: AbortSignal) => Promise<readonly (In | U)[]>,
+  async getOrLoad(loadAll: LoadAll<P, In>, options?: LoadOptions): Promise<T[]>
+  async getOrLoad(loadAll: LoadAll<P, In | undefined>, options?: LoadOptions): Promise<(T | undefined)[]>
+  async getOrLoad(
+    loadAll: LoadAll<P, In | undefined>,
     { signal }: LoadOptions = {},
-  ): Promise<(T | U)[]> {
+  ): Promise<(T | undefined)[]> {
     signal?.throwIfAborted()
     const found = await Promise.all(this.keys.map((key) => key.find()))
     const reachable = !found.includes(UNREACHABLE)
     const missing = this.keys.filter((_, index) => found[index] === undefined || found[index] === UNREACHABLE)
     if (missing.length === 0) return found as T[]
-    const load: LoadAll<Readonly<Record<string, unknown>>, In> = (params, signal) =>
-      loadAll(params as readonly P[], signal)
+    const load: LoadAll<Params, In | undefined> = (params, signal) => loadAll(params as readonly P[], signal)
     const loaded = await this.#home.loads.ask(missing, load, { signal, reachable })
     let next = 0
     return found.map((value) => {
       if (value !== undefined && value !== UNREACHABLE) return value
       const key = missing[next]!
-      return key.valueLoaded(loaded[next++]) as T | U
+      return key.valueLoaded(loaded[next++])
     })
   }
 

@@ -11,7 +11,7 @@ import type { CacheStats } from './stats.ts'
 import { Waiting } from './waiting.ts'
 
 /** The values of an entry's placeholders. */
-type Params = Readonly<Record<string, unknown>>
+export type Params = Readonly<Record<string, unknown>>
 
 /** What loads the values of several entries at once, each at the place of its entry; `undefined` is not kept. */
 export type LoadAll<P, V> = (
@@ -49,7 +49,7 @@ export class Loads<T, In> {
   /** The loaded forms of these entries, in their order: those that are not under way yet are loaded together. */
   async ask<P extends Params>(
     missing: readonly Missing<P>[],
-    load: LoadAll<P, In>,
+    load: LoadAll<P, In | undefined>,
     { signal, reachable }: { readonly signal: AbortSignal | undefined; readonly reachable: boolean },
   ): Promise<Loaded[]> {
     const fresh = new Map<string, Flight<P>>()
@@ -124,11 +124,11 @@ class Batch<P extends Params, T, In> {
   askers = 0
   readonly #home: LoadsHome<T, In>
   readonly #pending: Map<string, Flight<P>>
-  readonly #load: LoadAll<P, In>
+  readonly #load: LoadAll<P, In | undefined>
   readonly #owner = randomUUID()
   readonly #abort = new AbortController()
 
-  constructor(home: LoadsHome<T, In>, flights: Map<string, Flight<P>>, load: LoadAll<P, In>) {
+  constructor(home: LoadsHome<T, In>, flights: Map<string, Flight<P>>, load: LoadAll<P, In | undefined>) {
     this.#home = home
     this.#pending = flights
     this.#load = load

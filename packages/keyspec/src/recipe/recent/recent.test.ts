@@ -13,7 +13,7 @@ import { recent } from './recent.ts'
 
 let server: TemporaryRedis
 let client: ReturnType<typeof connect>
-const connect = () => createClient({ socket: { path: server.socket } })
+const connect = () => createClient({ socket: { path: server.socket, tls: false } })
 beforeAll(async () => {
   server = await startRedis()
   client = connect()

@@ -15,7 +15,7 @@ import { snapshot } from './snapshot.ts'
 
 let server: TemporaryRedis
 let client: ReturnType<typeof connect>
-const connect = () => createClient({ socket: { path: server.socket } })
+const connect = () => createClient({ socket: { path: server.socket, tls: false } })
 beforeAll(async () => {
   server = await startRedis()
   client = connect()
@@ -49,7 +49,7 @@ function opened({ prefix = `${unique()}:`, client: over = client, ...options }: 
 /** A client whose Redis is gone. */
 async function lost() {
   const gone = await startRedis()
-  const client = createClient({ socket: { path: gone.socket, reconnectStrategy: false } })
+  const client = createClient({ socket: { path: gone.socket, tls: false, reconnectStrategy: false } })
   client.on('error', () => {})
   await client.connect()
   await gone.stop()

@@ -14,7 +14,7 @@ import { watermark } from './watermark.ts'
 
 let server: TemporaryRedis
 let client: ReturnType<typeof connect>
-const connect = () => createClient({ socket: { path: server.socket } })
+const connect = () => createClient({ socket: { path: server.socket, tls: false } })
 beforeAll(async () => {
   server = await startRedis()
   client = connect()

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { clusterConnections, type Opened } from '../../../../test-support/connections.ts'
+import { type Cluster, startCluster } from '../../../../test-support/index.ts'
+import { decimal } from '../codec/decimal.ts'
+import { integer } from '../codec/integer.ts'
+import { text } from '../codec/text.ts'
+import { open } from '../keyspace.ts'
+import { unique } from '../testing/eventually.ts'
+import { cache } from './cache/cache.ts'
+import { recent } from './recent/recent.ts'
+import { seen } from './seen/seen.ts'
+import { sequence } from './sequence/sequence.ts'
+import { scoredSnapshot } from './snapshot/scored-snapshot.ts'
+import { snapshot } from './snapshot/snapshot.ts'
+import { watermark } from './watermark/watermark.ts'
+
+const forever = { ttl: 'forever', because: 'a test' } as const
+const schema = {
+  page: cache('page:<id>', text, { ttl: '1h' }),
+  together: cache('together:{<id>}', text, { ttl: '1h' }),
+  trending: snapshot('{trending}:current', integer, { staging: '{trending}:next', ...forever }),
+  scored: scoredSnapshot('{scored}:current', integer, decimal, { staging: '{scored}:next', ...forever }),
+  history: recent('history:<id>', text, { most: 2, ttl: '1h' }),
+  shown: seen('shown:<id>', text, { ttl: '1h' }),
+  id: sequence('id:<of>', forever),
+  mark: watermark('mark:<of>', integer, forever),
+}
+
+let cluster: Cluster
+beforeAll(async () => {
+  cluster = await startCluster()
+})
+afterAll(() => cluster.stop())
+
+describe.each(clusterConnections)('over a cluster with %s', (_name, connect) => {
+  let opened: Opened
+  beforeAll(async () => {
+    opened = await connect(cluster)
+  })
+  afterAll(() => opened.close())
+
+  let keys: ReturnType<typeof keyspace>
+  const keyspace = () => open(schema, opened.connection, { prefix: `${unique()}:` })
+  beforeEach(() => {
+    keys = keyspace()
+  })
+  const raw = async (...words: [string, string, ...string[]]) => {
+    const node = await cluster.ownerOf(await cluster.slotOf(words[1]))
+    return node.command(...words)
+  }
+
+  test.each(['page', 'together'] as const)(
+    'a cache loads once and keeps it, lock and all: %s',
+    async (entry) => {
+      const cached = keys[entry]
+      let loads = 0
+      const ids = Array.from({ length: 20 }, (_, id) => ({ id }))
+      const ask = () =>
+        cached.many(ids).getOrLoad(async (missing) => {
+          loads += missing.length
+          return missing.map(({ id }) => `v${id}`)
+        })
+      const answers = await Promise.all([ask(), ask()])
+      expect(answers[0]).toEqual(ids.map(({ id }) => `v${id}`))
+      expect(answers[1]).toEqual(answers[0])
+      expect(loads).toBe(20)
+      expect(cached.stats()).toMatchObject({ loads: 20, unwritten: 0 })
+      for (const { name } of cached.many(ids)) {
+        expect(await raw('PTTL', name)).toBeGreaterThan(0)
+        expect(await raw('EXISTS', name.replace(':', ':lock:'))).toBe(0)
+      }
+      expect(await cached.many(ids).delete()).toBe(20)
+    },
+  )
+
+  test('snapshots are replaced in the slot that both keys share', async () => {
+    expect(await keys.trending().replace([1, 2])).toEqual({ replaced: true, size: 2 })
+    expect(await keys.trending().members()).toEqual(new Set([1, 2]))
+    await keys.scored().replace([[1, 0.5]])
+    expect(await keys.scored().scores()).toEqual(new Map([[1, 0.5]]))
+    expect(await raw('TYPE', keys.scored().name)).toBe('hash')
+  })
+
+  test('recent, seen, sequence and watermark do what they do elsewhere', async () => {
+    await keys.history({ id: 1 }).add('a', 'b', 'c')
+    expect(await keys.history({ id: 1 }).list()).toEqual(['c', 'b'])
+    expect(await keys.shown({ id: 1 }).claim(['a', 'b', 'a'])).toEqual(['a', 'b'])
+    expect(await keys.shown({ id: 1 }).claim(['b', 'c'])).toEqual(['c'])
+    const ids = await Promise.all(Array.from({ length: 30 }, (_, n) => keys.id({ of: n % 3 }).next()))
+    expect(ids.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, n) => Math.floor(n / 3) + 1))
+    expect(await keys.mark({ of: 1 }).advance(9)).toEqual({ advanced: true, value: 9 })
+    expect(await keys.mark({ of: 1 }).advance(8)).toEqual({ advanced: false, value: 9 })
+    expect(await raw('GET', keys.mark({ of: 1 }).name)).toBe('9')
+  })
+})
