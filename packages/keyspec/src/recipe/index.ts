@@ -3,9 +3,11 @@ export {
   type CacheEntry,
   type CacheKey,
   type CacheOptions,
+  type Load,
   type LoadOptions,
   type ManyCached,
 } from './cache/cache.ts'
+export { type LoadAll } from './cache/load.ts'
 export { type CacheStats } from './cache/stats.ts'
 export { fixedWindow } from './fixed-window/fixed-window.ts'
 export { type Limits } from './limiter/limit-by.ts'
