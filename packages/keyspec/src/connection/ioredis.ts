@@ -1,4 +1,4 @@
-import { SchemaError } from '../errors.ts'
+import { reason, SchemaError } from '../errors.ts'
 import { withBuffers } from './argument.ts'
 import {
   type Command,
@@ -121,8 +121,13 @@ async function call(
     const reply = await (bytes ? redis.callBuffer(name, args) : redis.call(name, args))
     return asResp2(reply, command, bytes)
   } catch (error) {
-    throw refusal(error, command, shape)
+    throw refusal(error, command, shape, lastWords(error))
   }
+}
+
+/** A cluster client that gave up repeating a command has the server's words at the end of its own. */
+function lastWords(error: unknown): string | undefined {
+  return /Last error: ReplyError: (.*)$/s.exec(reason(error))?.[1]
 }
 
 function check({ keyPrefix, stringNumbers, replyMapping }: Settings = {}): void {

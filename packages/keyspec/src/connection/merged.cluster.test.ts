@@ -88,6 +88,25 @@ describe('cluster', () => {
       await cluster.settled()
     })
 
+    test('gets of a slot that is half moved find each key where it is', async () => {
+      const tag = unique()
+      const names = Array.from({ length: 6 }, (_, at) => `{${tag}}:${at}`)
+      await Promise.all(names.map((name) => plain.send(['SET', name, name], ONE_KEY)))
+      const owner = await cluster.ownerOf(slotOf(tag))
+      const other = (await cluster.masters()).find((node) => node !== owner)!
+      const move = await cluster.beginMove(slotOf(tag), other)
+      try {
+        await move.moveKeys(names.slice(0, 3))
+        const got = await Promise.all(names.map((name) => ticked.send(['GET', name], GET)))
+        expect(got).toEqual(names)
+      } finally {
+        await move.finish()
+      }
+      const moved = await Promise.all(names.map((name) => ticked.send(['GET', name], GET)))
+      expect(moved).toEqual(names)
+      expect(await other.command('EXISTS', names[5]!)).toBe(1)
+    })
+
     test('a scan finds the keys of every master, once each', async () => {
       const prefix = `${unique()}:`
       const keys = openKeyspace({ n: string('n:<id>', text, { ttl: '1m' }) }, plain, { prefix })

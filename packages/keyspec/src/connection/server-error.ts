@@ -1,4 +1,4 @@
-import { KeyspecError } from '../errors.ts'
+import { KeyspecError, reason } from '../errors.ts'
 import { type Command, type Shape, firstKeyOf } from './connection.ts'
 
 const KNOWN: readonly { words: RegExp; code: ServerErrorCode; advice: string }[] = [
@@ -67,10 +67,13 @@ export class ServerError extends KeyspecError {
  * What an adapter rejects with: a `ServerError` when the message is the server's (it starts with a code in capitals, as
  * every error reply of Redis does and no client's own message), else the client's error as it is.
  */
-export function refusal(error: unknown, command: Command, shape: Shape): unknown {
-  return error instanceof Error && /^[A-Z][A-Z0-9_]+(?: |$)/.test(error.message)
-    ? refused(error.message, command, shape, error)
-    : error
+export function refusal(
+  error: unknown,
+  command: Command,
+  shape: Shape,
+  words: string = reason(error),
+): unknown {
+  return /^[A-Z][A-Z0-9_]+(?: |$)/.test(words) ? refused(words, command, shape, error) : error
 }
 
 /** The error for a command that the server refused, for adapters; the arguments behind the key stay out of the message. */
