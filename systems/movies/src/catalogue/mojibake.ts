@@ -5,12 +5,18 @@
 export function repaired(text: string): string {
   const bytes = [...text].map((character) => byteOf.get(character))
   if (bytes.some((byte) => byte === undefined)) return text
-  return latin.decode(Uint8Array.from(bytes as number[]))
+  return bytes.map((byte) => characterOf(byte!)).join('')
 }
 
-const latin = new TextDecoder('windows-1252')
 const macintosh = new TextDecoder('macintosh')
 
 const byteOf = new Map(
   Array.from({ length: 256 }, (_, byte) => [macintosh.decode(Uint8Array.of(byte)), byte] as const),
 )
+
+// Windows-1252 is Latin-1 but for these; Node's own decoder of that name leaves them out.
+const from0x80 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
+
+function characterOf(byte: number): string {
+  return from0x80[byte - 0x80] ?? String.fromCharCode(byte)
+}

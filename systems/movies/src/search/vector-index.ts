@@ -47,16 +47,18 @@ export async function buildVectorIndex(films: readonly Film[], embedder: Embedde
     dimensions,
     distinct: texts.length,
     bytes: matrix.byteLength + vectorChannels.length * films.length * Uint32Array.BYTES_PER_ELEMENT,
-    cosines: (channel, vector) => cosinesOf(matrix, rows[channel], unit(vector)),
+    cosines(channel, vector) {
+      if (vector.length === dimensions) return cosinesOf(matrix, rows[channel], unit(vector))
+      throw new RangeError(
+        `A vector of ${vector.length} dimensions does not belong to this index of ${dimensions}`,
+      )
+    },
   }
 }
 
 const BATCH = 256
 
 function cosinesOf(matrix: Float32Array, rows: Uint32Array, vector: Float32Array): Float32Array {
-  if (matrix.length % vector.length !== 0) {
-    throw new RangeError(`A vector of ${vector.length} dimensions does not belong to this index`)
-  }
   const known = new Float32Array(matrix.length / vector.length).fill(Number.NaN)
   return Float32Array.from(rows, (row) => {
     if (Number.isNaN(known[row])) known[row] = inner(matrix, row * vector.length, vector)

@@ -115,7 +115,7 @@ const filler = [
     'critically',
     'similar',
   ],
-  ...['please', 'starring', 'really', 'well known', 'highly', 'ones', 'set', 'story'],
+  ...['please', 'starring', 'really', 'well known', 'based on', 'but', 'highly', 'ones', 'set', 'story'],
 ]
 
 function preferred({

@@ -73,7 +73,7 @@ function studiosOf(films: readonly Film[]): Map<string, string> {
 /** What stands before a number, a colon or the like in three titles or more: `Star Wars Ep. IV`, `Rocky II`. */
 function franchisesOf(films: readonly Film[]): Map<string, string> {
   const starts = films.flatMap(
-    ({ title }) => /^(.{3,}?)(?::|\s+(?:\d+|[IVX]+|Ep\.|Part|and the)\b)/.exec(title)?.[1] ?? [],
+    ({ title }) => /^(.{3,}?)(?::|\s+(?:\d+\b|[IVX]+\b|Ep\.|Part\b|and the\b))/.exec(title)?.[1] ?? [],
   )
   const groups = groupedBy(starts, folded)
   return new Map([...groups].flatMap(([key, names]) => (names.length >= 3 ? [[key, names[0]!]] : [])))

@@ -55,7 +55,12 @@ function nameAt(span: Span, index: NameIndex): Name | undefined {
     return named(span, 'movie_title', titles[0]!.title)
   // Cast and characters are not in the catalogue, but a name in a title is often a character's.
   const isInTitle = key.split(' ').every((word) => index.titleWords.has(word))
-  if (isInTitle && isWrittenAsName(span) && !wordsOf(phrase).some(isFunctionWord)) {
+  if (
+    isInTitle &&
+    isWrittenAsName(span) &&
+    !/\b(?:in|on|rated)\s+$/i.test(before) &&
+    !wordsOf(phrase).some(isFunctionWord)
+  ) {
     return named(span, 'character', phrase)
   }
   return undefined
