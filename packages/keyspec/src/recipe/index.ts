@@ -14,6 +14,16 @@ export { type Limits } from './limiter/limit-by.ts'
 export { type Limiter, type LimiterEntry, type LimiterOptions } from './limiter/limiter.ts'
 export { type Unreachable } from './limiter/outage.ts'
 export { type Standing, type Taken, type TakenFrom } from './limiter/taken.ts'
+export { type Held } from './lock/held.ts'
+export {
+  type AcquireOptions,
+  lock,
+  type LockEntry,
+  type LockKey,
+  type LockOptions,
+  type NotAcquired,
+  type Used,
+} from './lock/lock.ts'
 export { rateLimitHeaders, type RateLimitHeaders } from './rate-limit-headers.ts'
 export { recent, type RecentEntry, type RecentKey, type RecentOptions } from './recent/recent.ts'
 export { seen, type SeenEntry, type SeenKey, type SeenOptions } from './seen/seen.ts'
