@@ -30,13 +30,14 @@ describe('what is written reads back', () => {
     ['decimal', decimal, fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0)],
     ['boolean', boolean, fc.boolean()],
     ['bytes', bytes, fc.uint8Array().map((array) => Buffer.from(array))],
-    ['json', json(v.any()), fc.jsonValue()],
+    // Decimal and JSON have one zero.
+    ['json', json(v.any()), fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as unknown)],
     ['instant', instant, fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-01-01') })],
     ['float32', float32(3), fc.float32Array({ minLength: 3, maxLength: 3 })],
   ] as [string, Codec<any>, fc.Arbitrary<unknown>][])('%s', (_name, codec, values) => {
     fc.assert(
       fc.property(values, (value) => {
-        expect(roundTrip(codec, value)).toEqual(JSON.stringify(value) === '-0' ? 0 : value)
+        expect(roundTrip(codec, value)).toEqual(value)
       }),
       { numRuns: 200 },
     )
