@@ -85,7 +85,7 @@ test('a key is parsed back into what it was made of', () => {
 test('any value that is taken is parsed back', () => {
   const { keys } = fresh()
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), (run, task) => {
+    fc.property(fc.string({ unit: 'binary' }), fc.string(), (run, task) => {
       let name: string
       try {
         ;({ name } = keys.task({ run, task }))
@@ -100,7 +100,7 @@ test('any value that is taken is parsed back', () => {
 
 test('a scan shows the keys of the entry and of no other, in batches', async () => {
   const { prefix, keys } = fresh()
-  const ids = Array.from({ length: 3000 }, (_, i) => `${i}`)
+  const ids = Array.from({ length: 900 }, (_, i) => `${i}`)
   await keys.session.many(ids.map((userId) => ({ userId }))).set(ids)
   await redis.command(
     'MSET',
@@ -114,7 +114,7 @@ test('a scan shows the keys of the entry and of no other, in batches', async () 
     '',
   )
   await keys.last().set('x')
-  const found = await all(keys.session.scan({ count: 100 }))
+  const found = await all(keys.session.scan({ count: 50 }))
   expect(found.map(({ params }) => params.userId).toSorted()).toEqual(ids.toSorted())
   expect(await found[7]?.key.get()).toBe(found[7]?.params.userId)
   expect((await all(keys.last.scan())).map(({ key }) => key.name)).toEqual([`${prefix}last`])
