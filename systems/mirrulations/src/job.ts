@@ -58,6 +58,6 @@ export function attachmentJobs(item: Item): NamedJob[] {
 }
 
 function modifiedAt(json: unknown): string {
-  const { data } = json as { data?: { attributes?: { modifyDate?: unknown } } }
-  return String(data?.attributes?.modifyDate ?? '')
+  const { data } = json as { data?: { attributes?: { modifyDate?: string | null } } }
+  return data?.attributes?.modifyDate ?? ''
 }

@@ -98,7 +98,8 @@ async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promi
   ) => {
     const module = fileURLToPath(new URL(file, import.meta.url))
     const words = values.once && !restarts ? ['--once'] : []
-    const log = (line: string) => (restarts || !values.once ? out.print(out.dim(line)) : undefined)
+    // What goes well is in the progress display already.
+    const log = (line: string, isError: boolean) => (isError ? out.print(out.dim(line)) : undefined)
     const given = { REDIS_URL: redis.url, ...upstream.env, ...env }
     const child = await startChild({ name, module, arguments: words, env: given, restarts, log })
     children.push(child)

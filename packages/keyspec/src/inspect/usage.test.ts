@@ -15,7 +15,7 @@ const schema = {
 
 async function start() {
   const server = await startRedis()
-  const client = createClient({ socket: { path: server.socket } })
+  const client = createClient({ socket: { path: server.socket, tls: false } })
   await client.connect()
   onTestFinished(async () => {
     client.destroy()

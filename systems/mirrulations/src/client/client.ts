@@ -29,7 +29,8 @@ export async function runClient(options: ClientOptions, stop: AbortSignal): Prom
   while (!stop.aborted) {
     try {
       client ??= await api.register(stop)
-      const given = await api.next(client, again, stop)
+      // Not cut off by the signal: the job that comes with the answer has to be given back.
+      const given = await api.next(client, again, AbortSignal.timeout(10_000))
       again = false
       pauses.reset()
       if (given === undefined) {
@@ -57,7 +58,7 @@ async function work(
   { job, leaseMs }: Given,
   stop: AbortSignal,
 ): Promise<void> {
-  const { api, log = () => {} } = options
+  const { api } = options
   const id = String(job.job_id)
   const lost = new AbortController()
   const signal = AbortSignal.any([stop, lost.signal])

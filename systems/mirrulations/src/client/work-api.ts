@@ -70,7 +70,7 @@ export class WorkApi {
     signal: AbortSignal,
   ): Promise<void> {
     const query = { client_id: client, job_id: id, directory }
-    await this.#ask('PUT', '/put_file', query, { body, duplex: 'half', signal } as RequestInit)
+    await this.#ask('PUT', '/put_file', query, { body, duplex: 'half', signal })
   }
 
   /** Keeps a job. */

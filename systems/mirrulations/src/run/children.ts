@@ -22,7 +22,8 @@ export interface ChildOptions {
   readonly env: Readonly<Record<string, string>>
   /** Started again when it ends by itself, whatever the reason. */
   readonly restarts: boolean
-  readonly log: (line: string) => void
+  /** What the program says, and what is to be said of it; `isError` for what it said on stderr. */
+  readonly log: (line: string, isError: boolean) => void
 }
 
 /** Starts a program and waits until it says that it is ready. It ends by itself when this process is gone. */
@@ -37,15 +38,15 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   async function launch(): Promise<void> {
     const child = spawn(options, url)
     process_ = child
-    for (const stream of [child.stdout!, child.stderr!]) {
-      createInterface({ input: stream }).on('line', (line) => log(`${name}: ${line}`))
-    }
-    child.once('exit', (code, signal) => {
+    createInterface({ input: child.stdout! }).on('line', (line) => log(`${name}: ${line}`, false))
+    createInterface({ input: child.stderr! }).on('line', (line) => log(`${name}: ${line}`, true))
+    // Not 'exit': by then its last words may still be on their way.
+    child.once('close', (code, signal) => {
       if (!stopping && restarts) {
-        log(`${name} ended with ${signal ?? `exit code ${code}`}; it is started again`)
+        log(`${name} ended with ${signal ?? `exit code ${code}`}; it is started again`, true)
         // A pause, lest a program that cannot start does nothing else.
         setTimeout(() => {
-          if (!stopping) launch().catch((error: Error) => log(`${name}: ${error.message}`))
+          if (!stopping) launch().catch((error: Error) => log(`${name}: ${error.message}`, true))
         }, 300)
       } else {
         settle(code ?? 1)

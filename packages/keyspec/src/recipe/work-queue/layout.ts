@@ -130,7 +130,7 @@ function* talliesOf(tallies: Tallies | undefined): Generator<[string, string]> {
   const { by, ...states } = tallies
   if (!/^[A-Za-z_]\w*$/.test(by)) throw new SchemaError(`tallies by "${by}": it is not the name of a field`)
   for (const [state, keys] of Object.entries(states)) {
-    for (const [kind, key] of Object.entries(keys as { [kind: string]: string })) {
+    for (const [kind, key] of Object.entries(keys)) {
       if (!/^\S+$/.test(kind)) throw new SchemaError(`"${kind}" cannot be tallied: a kind has no white space`)
       yield [`${state}:${kind}`, key]
     }

@@ -48,7 +48,7 @@ export function storedJob<T>(pattern: string, codec: Codec<T, any>, field: strin
   return {
     head,
     encodeNew(job) {
-      const text = encode({ [field]: 0, ...job, ...{ [field]: 0 } })
+      const text = encode({ [field]: 0, ...job, [field]: 0 })
       if (!text.startsWith(`${zero},`) && text !== `${zero}}`) {
         throw new SchemaError(`"${pattern}": ${codec.name} does not give JSON that begins with ${zero}`)
       }

@@ -14,7 +14,7 @@ let server: TemporaryRedis
 let client: ReturnType<typeof connect>
 
 function connect() {
-  return createClient({ socket: { path: server.socket } })
+  return createClient({ socket: { path: server.socket, tls: false } })
 }
 
 beforeAll(async () => {
