@@ -30,11 +30,11 @@ function singular(word: string): string {
 
 // Folded as wordsOf folds, so that "does" and "was" are found.
 const functionWords = new Set(
-  `a about above after again all also am an and any are aren around as at be because been before being below between
-  both but by can cannot could did do doe doing don down during each else ever every explain few for from further get
+  `a about above after again against all also am an and any are aren around as at be because been before being below between
+  both but by can cannot could did do doe doing don down during each else ever every explain few first for from further get
   give given had has have having he her here him his how however i if in into is isn it its itself just know least less
   let like made make many may me mean might more most much must my no nor not now of off on once one only or other our
-  out over own please same say see shall she should show so some such tell than that the their them then there these
-  they thi this those through to too under until up us very wa was we were what when where whether which while who whom
+  out over own please same say second see shall she should show so some such tell than that the their them then there these
+  they thi this those through to too under until up upon us very wa was we were what when where whether which while who whom
   whose why will with within without would you your describe happen happened happening`.split(/\s+/),
 )

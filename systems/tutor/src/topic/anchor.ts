@@ -33,7 +33,9 @@ export async function buildAnchor(material: AnchorMaterial): Promise<Anchor> {
     question,
     resources.map((each) => `${each.title} ${each.text}`),
   )
-  const speaking = resources.filter((_, at) => scores[at]! > 0)
+  const best = Math.max(0, ...scores)
+  // One shared word does not make a resource speak of the topic.
+  const speaking = resources.filter((_, at) => scores[at]! > best / 3)
   const text = speaking.map((each) => `${each.title}.\n\n${each.text}`).join('\n\n')
   const said = new Set(contentWordsOf(title))
   const scope = keyPhrasesOf(text)

@@ -33,7 +33,7 @@ export function suggestionHash(text: string): string {
 }
 
 function questionsAbout({ title, text }: Resource): string[] {
-  const names = entitiesOf(text)
+  const names = entitiesOf(text).filter((name) => !title.includes(name))
   const years = names.filter((name) => /^\d{4}$/.test(name)).map((year) => `What happened in ${year}?`)
   const people = names
     .filter((name) => /^\D+ \D+$/.test(name))

@@ -1,21 +1,19 @@
-import { readFileSync } from 'node:fs'
-
 import * as v from 'valibot'
 
+import { sample } from '../resource/sample.ts'
 import { YoutubeTranscript } from '../shape/cached.ts'
 import { instantOf } from '../shape/instant.ts'
 import type { TranscriptProvider } from './provider.ts'
 
 /** The invented transcripts that ship in `samples/transcripts.json`. */
 export function embeddedTranscripts(): TranscriptProvider {
-  const file = new URL('../../samples/transcripts.json', import.meta.url)
-  const samples = v.parse(v.array(Sample), JSON.parse(readFileSync(file, 'utf8')))
-  const byId = new Map(samples.map((sample) => [sample.video_id, sample]))
+  const transcripts = v.parse(v.array(Sample), JSON.parse(sample('transcripts.json').toString()))
+  const byId = new Map(transcripts.map((each) => [each.video_id, each]))
   return {
     name: 'embedded:samples',
     async transcript(videoId) {
-      const sample = byId.get(videoId)
-      return sample && { ...sample, fetched_at: instantOf(new Date()) }
+      const found = byId.get(videoId)
+      return found && { ...found, fetched_at: instantOf(new Date()) }
     },
   }
 }

@@ -1,4 +1,4 @@
-import { extractText } from 'unpdf'
+import { extractText, getDocumentProxy } from 'unpdf'
 
 import { UploadError } from './upload-error.ts'
 
@@ -6,7 +6,7 @@ import { UploadError } from './upload-error.ts'
 export async function pdfText(body: Uint8Array): Promise<string> {
   try {
     // The library takes the buffer over, so it gets its own.
-    const { text } = await extractText(Uint8Array.from(body))
+    const { text } = await extractText(await getDocumentProxy(Uint8Array.from(body), { verbosity: 0 }))
     return text
       .map((page) => page.trim())
       .filter((page) => page !== '')
