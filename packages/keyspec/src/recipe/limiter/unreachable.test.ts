@@ -89,9 +89,8 @@ describe.each(recipes)('%s', (_name, declare) => {
     }
     await proxy.restore()
     await eventually(async () => expect(await hits.take()).toMatchObject({ from: 'redis' }))
-    const taken = 16 - (await eventually(() => direct.peek())).remaining
-    await eventually(async () => expect((await direct.peek()).remaining).toBeLessThanOrEqual(10))
-    expect(taken).toBeGreaterThan(0)
+    // The five, and what was taken since: the first of these may have been decided before the five were told.
+    await eventually(async () => expect((await direct.peek()).remaining).toBeLessThanOrEqual(16 - 5 - 1))
   })
 
   test('a share admits its part of what was left, and it counts when Redis is back, though nothing is taken', async () => {
