@@ -15,7 +15,9 @@ describe('cluster', () => {
   })
   afterAll(() => cluster.stop())
 
-  describe.each(clusterConnections)('%s', (_name, open) => suiteOver(open, () => cluster))
+  describe.each(clusterConnections)('%s', (_name, open) => {
+    suiteOver(open, () => cluster)
+  })
 })
 
 describe('sentinel', () => {
@@ -25,7 +27,9 @@ describe('sentinel', () => {
   })
   afterAll(() => sentinels.stop())
 
-  describe.each(sentinelConnections)('%s', (_name, open) => suiteOver(open, () => sentinels))
+  describe.each(sentinelConnections)('%s', (_name, open) => {
+    suiteOver(open, () => sentinels)
+  })
 })
 
 function suiteOver<Server>(open: Way<Server>[1], server: () => Server): void {

@@ -39,7 +39,7 @@ describe.each(impatient)('%s', (_name, open) => {
   test('a connection that is cut mid-command gives the client’s own error, and works again', async () => {
     const { connection } = opened
     const key = unique()
-    await connection.send(['SET', key, '1'], ONE_KEY)
+    await eventually(() => connection.send(['SET', key, '1'], ONE_KEY), { within: '20s' })
     proxy.stall('replies')
     const lost = connection.send(['INCR', key], ONE_KEY).catch((error: unknown) => error)
     await eventually(async () => expect(await redis.command('GET', key)).toBe('2'))
@@ -187,7 +187,7 @@ async function refusal(connection: Connection, command: Command): Promise<Server
 async function overNodeRedis({ port }: { readonly port: number | undefined }): Promise<Opened> {
   const client = createClient({
     socket: { host: '127.0.0.1', port: port!, reconnectStrategy: 5 },
-    commandOptions: { timeout: 300 },
+    commandOptions: { timeout: 1000 },
   })
   client.on('error', () => {})
   await client.connect()
@@ -197,7 +197,7 @@ async function overNodeRedis({ port }: { readonly port: number | undefined }): P
 async function overIoredis({ port }: { readonly port: number | undefined }): Promise<Opened> {
   const client = new Redis({
     port: port!,
-    commandTimeout: 300,
+    commandTimeout: 1000,
     autoResendUnfulfilledCommands: false,
     retryStrategy: () => 5,
   })
@@ -207,6 +207,6 @@ async function overIoredis({ port }: { readonly port: number | undefined }): Pro
 
 async function overGlide({ port }: { readonly port: number | undefined }): Promise<Opened> {
   const addresses = [{ host: '127.0.0.1', port: port! }]
-  const client = await GlideClient.createClient({ addresses, requestTimeout: 300 })
+  const client = await GlideClient.createClient({ addresses, requestTimeout: 1000 })
   return { connection: fromGlide(client), close: () => client.close() }
 }

@@ -17,16 +17,10 @@ export function glideReply(reply: unknown, command: Command, bytes: boolean): Re
 /** Maps flat, booleans as 1 and 0, doubles as text; an integer and a double look alike, so `doubles` tells. */
 function plainly(reply: unknown, bytes: boolean, doubles: boolean): Reply {
   if (Buffer.isBuffer(reply)) return bytes ? reply : reply.toString()
-  switch (typeof reply) {
-    case 'number':
-      return doubles || !Number.isInteger(reply) ? doubleText(reply, bytes) : reply
-    case 'boolean':
-      return reply ? 1 : 0
-    case 'string':
-      return bytes ? Buffer.from(reply) : reply
-    case 'bigint':
-      return String(reply)
-  }
+  if (typeof reply === 'number') return doubles || !Number.isInteger(reply) ? doubleText(reply, bytes) : reply
+  if (typeof reply === 'boolean') return reply ? 1 : 0
+  if (typeof reply === 'string') return bytes ? Buffer.from(reply) : reply
+  if (typeof reply === 'bigint') return String(reply)
   if (Array.isArray(reply)) {
     const flat: Reply[] = []
     for (const item of reply as readonly unknown[]) {
@@ -47,11 +41,12 @@ function doubleText(value: number, bytes: boolean): Reply {
   return bytes ? Buffer.from(text) : text
 }
 
-const DOUBLES: ReadonlySet<string> = new Set([
-  ...['ZSCORE', 'ZMSCORE', 'ZINCRBY', 'INCRBYFLOAT', 'HINCRBYFLOAT', 'GEODIST', 'GEOPOS'],
-  ...['ZRANGE', 'ZREVRANGE', 'ZRANGEBYSCORE', 'ZREVRANGEBYSCORE', 'ZRANDMEMBER', 'ZUNION', 'ZINTER', 'ZDIFF'],
-  ...['ZPOPMIN', 'ZPOPMAX', 'BZPOPMIN', 'BZPOPMAX', 'ZMPOP', 'BZMPOP'],
-])
+const DOUBLES: ReadonlySet<string> = new Set(
+  (
+    'ZSCORE ZMSCORE ZINCRBY INCRBYFLOAT HINCRBYFLOAT GEODIST GEOPOS ZRANGE ZREVRANGE ZRANGEBYSCORE ' +
+    'ZREVRANGEBYSCORE ZRANDMEMBER ZUNION ZINTER ZDIFF ZPOPMIN ZPOPMAX BZPOPMIN BZPOPMAX ZMPOP BZMPOP'
+  ).split(' '),
+)
 
 type Reshape = (reply: Reply) => Reply
 

@@ -91,7 +91,7 @@ test('commands that were queued while there was no connection leave the queue at
   const client = await connected({ commandOptions: { timeout: 60 } }, proxy.socket)
   const connection = fromNodeRedis(client)
   const key = unique()
-  await proxy.refuse()
+  proxy.refuse()
   proxy.cut()
   await eventually(() => expect(client.isReady).toBe(false))
   await expect(connection.send(['SET', key, '1'], ONE_KEY)).rejects.toThrow()

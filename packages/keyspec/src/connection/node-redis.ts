@@ -170,7 +170,7 @@ function deadlineOf(client: object): Deadline | undefined {
   // Raw commands do not heed it: a client with one would find other keys than we do.
   if (prefix !== undefined && prefix.length > 0)
     throw new SchemaError(
-      `this node-redis client has the keyPrefix "${prefix}": create it without, and give the prefix to open()`,
+      `this node-redis client has the keyPrefix "${String(prefix)}": create it without, and give the prefix to open()`,
     )
   const { timeout = 0 } = commandOptions ?? _commandOptions ?? { timeout: 5000 }
   return timeout > 0 ? new Deadline(timeout) : undefined

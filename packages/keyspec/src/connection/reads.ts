@@ -1,5 +1,4 @@
 import {
-  type Command,
   type Connection,
   type Reply,
   type Shape,

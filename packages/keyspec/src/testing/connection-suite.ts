@@ -153,7 +153,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     ]
     assert.deepEqual(await connection.send(['XRANGE', key, '-', '+'], ONE_KEY), entries)
     assert.deepEqual(await connection.send(['XREVRANGE', key, '+', '-', 'COUNT', '1'], ONE_KEY), [entries[1]])
-    const ids = (await connection.send(['XRANGE', key, '2', '2'], ONE_KEY_BYTES)) as Reply
+    const ids = await connection.send(['XRANGE', key, '2', '2'], ONE_KEY_BYTES)
     assert.deepEqual(ids, [[Buffer.from('2-1'), [Buffer.from('f'), Buffer.from('x')]]])
     const read: Command = ['XREAD', 'COUNT', '5', 'STREAMS', key, '0']
     assert.deepEqual(await connection.send(read, { firstKey: 4, keyCount: 1 }), [[key, entries]])
