@@ -6,7 +6,7 @@ import { homeOf, Key } from '../../kind/key.ts'
 import { type EntryOptions, type Kind, keySpec } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
 import { int, text } from '../../script/argument.ts'
-import { integerReply, optionalReply, textReply } from '../../script/reply.ts'
+import { optionalReply, textReply } from '../../script/reply.ts'
 import { script } from '../../script/script.ts'
 import { LIFETIME, lifetimeNow } from '../lifetime.ts'
 import * as lua from './lua.gen.ts'
@@ -47,7 +47,7 @@ const next = script('sequence/next', {
   keys: ['key'],
   args: { ...LIFETIME, count: int },
   lua: lua.next,
-  reply: optionalReply(integerReply),
+  reply: optionalReply(textReply),
   merge: true,
 })
 
@@ -70,9 +70,10 @@ export class SequenceKey extends Key {
     if (!Number.isSafeInteger(count) || count < 1)
       throw new RangeError(`${this.name}: ${count} numbers cannot be taken, only a whole number from 1`)
     const { connection, lifetime } = this.home
-    const last = await next.run(connection, { key: this.name }, { ...lifetimeNow(lifetime), count })
-    if (last === undefined)
+    const taken = await next.run(connection, { key: this.name }, { ...lifetimeNow(lifetime), count })
+    if (taken === undefined)
       throw new EncodeError(this.name, integer.name, new RangeError('the sequence ends at 2^53 − 1'))
+    const last = this.decode(integer, taken)
     return { first: last - count + 1, last }
   }
 
