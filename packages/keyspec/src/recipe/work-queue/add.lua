@@ -35,8 +35,10 @@ for place, n in ipairs(fresh) do
     score = string.format('%.0f', first + place - 1)
     text = head .. score .. text
   end
-  local _, kind = read(text)
-  count('waiting', kind, 1)
+  if by ~= '' then
+    local _, kind = read(text)
+    count('waiting', kind, 1)
+  end
   texts[place] = text
   ids[n] = score
   if items[n * 2 - 1] ~= '' then
