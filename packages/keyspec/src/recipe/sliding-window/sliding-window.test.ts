@@ -187,7 +187,7 @@ describe.each(FORMS)('the %s form', (form) => {
           }
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 20 },
     )
   })
 
@@ -210,7 +210,7 @@ describe.each(FORMS)('the %s form', (form) => {
           }
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 20 },
     )
   })
 
@@ -270,7 +270,7 @@ test.each([
           expect(await hits.take(bounded)).toEqual({ ...told, ...ask(clock.now, bounded) })
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     )
   },
 )
@@ -354,7 +354,7 @@ describe('the compact form in Redis', () => {
       expect(hits.name).toHaveLength(29)
       const perMs = (await hits.take()).perMs
       let most = 0
-      for (let i = 0; i < 300; i += 1) {
+      for (let i = 0; i < 60; i += 1) {
         clock.now += Math.floor(perMs / 27)
         await hits.take(i % 2 === 0 ? 1 : Math.floor(limit / 30) + 1)
         most = Math.max(most, (await redis.command('STRLEN', hits.name)) as number)
@@ -378,7 +378,7 @@ describe('the compact form in Redis', () => {
         }
         expect(await redis.command('STRLEN', hits.name)).toBeLessThanOrEqual(44)
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     )
   })
 
