@@ -176,7 +176,11 @@ export class Limiter extends Key {
 }
 
 /** Refuses a share that makes no sense, or that would admit nothing of one of these limits. */
-export function checkUnreachable(pattern: string, unreachable: Unreachable | undefined, limits: number[]): void {
+export function checkUnreachable(
+  pattern: string,
+  unreachable: Unreachable | undefined,
+  limits: number[],
+): void {
   if (typeof unreachable !== 'object') return
   const { share } = unreachable
   if (!(share > 0 && share <= 1)) {
