@@ -18,6 +18,7 @@ export interface GlideClusterClient {
 
 /** Where GLIDE sends a command. */
 export type GlideRoute =
+  | { type: 'primarySlotKey'; key: string }
   | { type: 'primarySlotId'; id: number }
   | { type: 'routeByAddress'; host: string; port: number }
 
@@ -35,15 +36,14 @@ export function fromGlide(client: GlideClient): Connection {
   return connection
 }
 
-/** A connection over a cluster client of Valkey GLIDE 2, which stays yours. Reads go where its `readFrom` says. */
+/** A connection over a cluster client of Valkey GLIDE 2, which stays yours; reads go to masters too. */
 export function fromGlideCluster(client: GlideClusterClient): Connection {
   let turn = 0
   const routed = (command: Command, shape: Shape, route: GlideRoute) =>
     answered(client.customCommand(withBuffers(command), { ...BYTES, route }), command, shape)
   const send = (command: Command, shape: Shape) => {
-    // GLIDE finds the slot of a key itself. Told the route it would not follow ASK, while a slot is being moved.
-    if (firstKeyOf(command, shape) !== undefined)
-      return answered(client.customCommand(withBuffers(command), BYTES), command, shape)
+    const key = firstKeyOf(command, shape)
+    if (key !== undefined) return routed(command, shape, { type: 'primarySlotKey', key })
     turn = (turn + 5461) % 16384 // a third of all slots: most likely another master
     return routed(command, shape, { type: 'primarySlotId', id: turn })
   }

@@ -19,7 +19,7 @@ const KNOWN: readonly { words: RegExp; code: ServerErrorCode; advice: string }[]
     advice: 'this server is a replica; connect to the master, or wait for the failover to end',
   },
   {
-    words: /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY\b|NOREPLICAS|MISCONF)/,
+    words: /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY\b|NOREPLICAS|MISCONF|MOVED|ASK\b)/,
     code: 'E_NOT_READY',
     advice: 'the server answers but cannot serve yet; try again',
   },
