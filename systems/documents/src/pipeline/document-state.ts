@@ -15,7 +15,7 @@ export type Stage = (typeof stages)[number]
 const moment = v.pipe(v.string(), v.isoTimestamp())
 
 /** How far one stage of a document is. */
-export const StageState = v.strictObject({
+const StageState = v.strictObject({
   status: v.picklist(['pending', 'running', 'completed', 'failed']),
   started_at: v.nullable(moment),
   finished_at: v.nullable(moment),

@@ -11,7 +11,8 @@ import { extractText, type ExtractOptions, type SourceDocument } from './extract
 import { commandOcr } from './ocr.ts'
 import { resolveMentions } from './resolve-mentions.ts'
 
-const hasTesseract = spawnSync('tesseract', ['--version']).status === 0
+const tesseract = 'tesseract'
+const hasTesseract = spawnSync(tesseract, ['--version']).status === 0
 
 describe('a document through all stages', () => {
   let minutes: Awaited<ReturnType<typeof processed>>
@@ -99,7 +100,7 @@ test('an empty document has nothing, in every stage', async () => {
 
 describe.runIf(hasTesseract)('with tesseract', () => {
   test('a scanned page is read, and what it names is found', { timeout: 120_000 }, async () => {
-    const ocr = commandOcr(['tesseract', 'stdin', 'stdout', '-l', 'eng'])
+    const ocr = commandOcr([tesseract, 'stdin', 'stdout', '-l', 'eng'])
     const { read, mentions } = await processed('scanned-notice.pdf', { ocr })
     expect(read.pages.map((page) => page.source)).toEqual(['text', 'ocr'])
     expect(read.pages_needing_ocr).toEqual([])

@@ -13,8 +13,8 @@ export interface Refused {
   readonly detail: string
 }
 
-/** The API's page size; no parameter changes it. */
-export const pageSize = 20
+// The API's own; no parameter changes it.
+const pageSize = 20
 
 /** The dockets that a query of `/dockets/` selects, as the API filters, orders and pages them. */
 export function select(dockets: readonly InventedDocket[], query: URLSearchParams): Selected | Refused {
