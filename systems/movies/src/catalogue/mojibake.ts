@@ -3,7 +3,7 @@
  * became "LÈon". A text with any character that Mac OS Roman lacks never took that way and stays as it is.
  */
 export function repaired(text: string): string {
-  const bytes = [...text].map((character) => byteOf.get(character))
+  const bytes = text.split('').map((character) => byteOf.get(character))
   if (bytes.some((byte) => byte === undefined)) return text
   return bytes.map((byte) => characterOf(byte!)).join('')
 }

@@ -31,7 +31,7 @@ export function tmdb(
     const known = idOf.get(film.id)
     if (known !== undefined) return known
     const query = new URLSearchParams({ query: film.title, primary_release_year: String(film.year) })
-    const { results } = await get(`search/movie?${query}`, MovieList, signal)
+    const { results } = await get(`search/movie?${query.toString()}`, MovieList, signal)
     const found = results.find(({ title }) => folded(title) === folded(film.title)) ?? results[0]
     if (found !== undefined) idOf.set(film.id, found.id)
     return found?.id

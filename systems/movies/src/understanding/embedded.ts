@@ -14,7 +14,6 @@ import {
   type Channel,
   type ChannelRelevance,
   type MetadataPreferences,
-  type QueryUnderstanding,
   type Relevance,
   type Subquery,
 } from './query-understanding.ts'
@@ -89,34 +88,10 @@ function textsOf(rest: string, alike: readonly Genre[], names: readonly Name[]):
 
 const makersOf = new Set(['person', 'studio'])
 
-const filler = [
-  ...[
-    'movies',
-    'movie',
-    'films',
-    'film',
-    'flick',
-    'flicks',
-    'watch',
-    'show me',
-    'find',
-    'something',
-    'anything',
-  ],
-  ...[
-    'looking',
-    'want',
-    'recommend',
-    'suggest',
-    'about',
-    'directed',
-    'popular',
-    'famous',
-    'critically',
-    'similar',
-  ],
-  ...['please', 'starring', 'really', 'well known', 'based on', 'but', 'highly', 'ones', 'set', 'story'],
-]
+const filler = (
+  'movies|movie|films|film|flick|flicks|watch|show me|find|something|anything|looking|want|recommend|suggest|about|' +
+  'directed|popular|famous|critically|similar|please|starring|really|well known|based on|but|highly|ones|set|story'
+).split('|')
 
 function preferred({
   reception_preference,

@@ -78,10 +78,10 @@ const popular = [
   'biggest',
   'trending',
 ]
-const acclaimed = [
-  ...['critically acclaimed', 'acclaimed', 'award winning', 'oscar', 'masterpiece', 'masterpieces', 'best'],
-  ...['greatest', 'highly rated', 'top rated', 'well reviewed', 'great reviews'],
-]
+const acclaimed = (
+  'critically acclaimed|acclaimed|award winning|oscar|masterpiece|masterpieces|best|' +
+  'greatest|highly rated|top rated|well reviewed|great reviews'
+).split('|')
 const poor = [
   'worst',
   'terrible',
