@@ -44,11 +44,11 @@ export async function* generate(
 }
 
 /** How far the generator has come with one kind. */
-export function watermarkOf(keys: Mirrulations, kind: Kind) {
+function watermarkOf(keys: Mirrulations, kind: Kind) {
   return { dockets: keys.docketsSeen, documents: keys.documentsSeen, comments: keys.commentsSeen }[kind]()
 }
 
 /** How many records of one kind there are upstream. */
-export function totalOf(keys: Mirrulations, kind: Kind) {
+function totalOf(keys: Mirrulations, kind: Kind) {
   return { dockets: keys.docketsTotal, documents: keys.documentsTotal, comments: keys.commentsTotal }[kind]()
 }

@@ -1,5 +1,5 @@
 import type { Environment } from '../settings.ts'
-import { regulationsSettings } from '../upstream/regulations.ts'
+import { defaultBaseUrl, regulationsSettings } from '../upstream/regulations.ts'
 import { standInName, startStandIn } from '../upstream/stand-in.ts'
 
 /** Where the records come from: the real API where a key for it is set, else a stand-in that is part of this process. */
@@ -21,7 +21,7 @@ export interface BacklogSize {
 /** Chooses the upstream by the environment. */
 export async function openUpstream(env: Environment, size: BacklogSize): Promise<Upstream> {
   if ((env['REGULATIONS_API_KEY'] ?? '').trim() !== '') {
-    const { baseUrl = 'https://api.regulations.gov/v4' } = regulationsSettings(env)
+    const { baseUrl = defaultBaseUrl } = regulationsSettings(env)
     return { name: baseUrl, isReal: true, env: {}, close: async () => {} }
   }
   const standIn = await startStandIn(size)

@@ -50,7 +50,7 @@ export interface UpstreamErrorDetails {
 }
 
 /** The same URL without `api_key` and user information, fit to be shown. */
-export function withoutKey(url: string): string {
+function withoutKey(url: string): string {
   if (!URL.canParse(url)) return url.replaceAll(/(api_key=)[^&\s]*/gi, '$1…')
   const parsed = new URL(url)
   parsed.username = ''

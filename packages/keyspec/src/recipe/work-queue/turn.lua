@@ -108,10 +108,10 @@ if keepDone > 0 and #results > 0 then
       local oldest = redis.call('ZPOPMIN', finished, over)
       for i = 1, #oldest, 2 do stale[#stale + 1] = oldest[i] end
     end
-    local untimed = math.min(surplus - math.max(over, 0), 2 * #results + 10, 1000)
+    local untimed = surplus - math.max(over, 0)
     if untimed > 0 then
-      for _, id in ipairs(redis.call('HRANDFIELD', done, untimed)) do
-        if not redis.call('ZSCORE', finished, id) then stale[#stale + 1] = id end
+      for _, id in ipairs(redis.call('HRANDFIELD', done, math.min(4 * untimed + 10, 1000))) do
+        if #stale < surplus and not redis.call('ZSCORE', finished, id) then stale[#stale + 1] = id end
       end
     end
     batch('HDEL', done, stale)
