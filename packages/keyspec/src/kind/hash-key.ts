@@ -38,6 +38,14 @@ const UPDATE = {
 } as const
 const update = script('kind/update-fields', UPDATE)
 const updateBytes = script('kind/update-fields', { ...UPDATE, bytes: true })
+const UPDATE_IF = {
+  keys: ['key'],
+  args: { ttlMs: int, renew: text, expected: int, values: rest },
+  lua: lua.updateFieldsIf,
+  reply: (reply: Reply) => reply,
+} as const
+const updateIf = script('kind/update-fields-if', UPDATE_IF)
+const updateIfBytes = script('kind/update-fields-if', { ...UPDATE_IF, bytes: true })
 const increment = script('kind/increment-field', {
   keys: ['key'],
   args: { field: text, by: text, back: text, ttlMs: int, renew: text },
@@ -98,6 +106,26 @@ export class HashKey<F> extends Key {
     const run = (fields.bytes ? updateBytes : update).run
     const how = { ttlMs: ttlFor(lifetime), renew: renewalOf(lifetime), values: encoded }
     return this.#values((await run(connection, { key: this.name }, how)) as readonly Reply[])
+  }
+
+  /**
+   * Writes these fields only if others are stored as the `expected` ones would be, and answers all that the hash then
+   * holds, in one step; `undefined` where they are not, and nothing is written. A state machine moves on with it.
+   *
+   * @example
+   * await run.updateIf({ status: 'running' }, { status: 'completed' })
+   */
+  async updateIf(expected: FieldInputs<F>, values: FieldInputs<F>): Promise<FieldValues<F> | undefined> {
+    const { connection, fields, lifetime } = this.home
+    const before = this.#encode(expected)
+    const how = { ttlMs: ttlFor(lifetime), renew: renewalOf(lifetime), expected: before.length }
+    const run = (fields.bytes ? updateIfBytes : updateIf).run
+    const reply = await run(
+      connection,
+      { key: this.name },
+      { ...how, values: [...before, ...this.#encode(values)] },
+    )
+    return reply === null ? undefined : this.#values(reply as readonly Reply[])
   }
 
   /**

@@ -58,6 +58,27 @@ test('fields may be absent on reading', async () => {
   expect(await plain.fields()).toEqual(['done'])
 })
 
+test('an update on condition writes where the fields are as expected, and touches nothing where they are not', async () => {
+  const { prefix, keys } = fresh()
+  const plain = keys.run({ id: 1 })
+  expect(await plain.updateIf({ status: 'running' }, { status: 'done' })).toBeUndefined()
+  expect(await redis.command('EXISTS', `${prefix}run:1`)).toBe(0)
+  await plain.set({ status: 'running', done: 1 })
+  await redis.command('PEXPIRE', `${prefix}run:1`, 5_000)
+  expect(await plain.updateIf({ status: 'running', done: 2 }, { done: 3 })).toBeUndefined()
+  expect(await redis.command('PTTL', `${prefix}run:1`)).toBeLessThanOrEqual(5_000)
+  expect(await plain.updateIf({ status: 'running', done: 1 }, { done: 3 })).toEqual({
+    status: 'running',
+    done: 3,
+  })
+  expect(await redis.command('PTTL', `${prefix}run:1`)).toBeGreaterThan(80_000_000)
+  // Of many that would go the same step one does.
+  const went = await Promise.all(
+    Array.from({ length: 20 }, () => plain.updateIf({ status: 'running' }, { status: 'done' })),
+  )
+  expect(went.filter((state) => state !== undefined)).toEqual([{ status: 'done', done: 3 }])
+})
+
 test('an update answers the whole state in one step', async () => {
   const { prefix, keys } = fresh()
   const run = keys.run({ id: 'a' })
@@ -183,9 +204,13 @@ test('a record takes fields of any name, thousands in one step, and scans them i
 
 test('any name and any bytes come back as they were', async () => {
   const { keys } = fresh()
-  const dictionary = fc.dictionary(fc.string({ unit: 'binary' }), fc.uint8Array({ maxLength: 16 }), {
-    minKeys: 1,
-  })
+  const dictionary = fc.dictionary(
+    fc.string({ unit: fc.constantFrom(...Array.from('ab1:*?\\ \0\né中😀')) }),
+    fc.uint8Array({ maxLength: 16 }),
+    {
+      minKeys: 1,
+    },
+  )
   await fc.assert(
     fc.asyncProperty(dictionary, async (values) => {
       await keys.blobs().delete()
