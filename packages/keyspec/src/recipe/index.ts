@@ -24,6 +24,14 @@ export {
   type NotAcquired,
   type Used,
 } from './lock/lock.ts'
+export {
+  quota,
+  type Quota,
+  type QuotaEntry,
+  type QuotaOptions,
+  type QuotaStanding,
+  type QuotaTaken,
+} from './quota/quota.ts'
 export { rateLimitHeaders, type RateLimitHeaders } from './rate-limit-headers.ts'
 export { recent, type RecentEntry, type RecentKey, type RecentOptions } from './recent/recent.ts'
 export { seen, type SeenEntry, type SeenKey, type SeenOptions } from './seen/seen.ts'
