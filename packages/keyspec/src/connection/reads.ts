@@ -50,9 +50,15 @@ function mergeGets(one: Shape, all: Shape): Merge {
         absent.length > 0 && (await counting) !== distinct.length - absent.length
           ? await wrongTypes(connection, absent)
           : undefined
+      const given = new Set<unknown>()
       return keys.map((key): Outcome => {
         const error = foreign?.get(key)
-        return error === undefined ? { reply: answers.get(key)! } : { error }
+        if (error !== undefined) return { error }
+        const reply = answers.get(key)!
+        // Bytes are their asker's own, to keep and to change.
+        if (Buffer.isBuffer(reply) && given.has(key)) return { reply: Buffer.from(reply) }
+        given.add(key)
+        return { reply }
       })
     },
   }

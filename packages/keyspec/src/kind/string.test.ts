@@ -31,6 +31,15 @@ test('writes what the codec makes of the value, and reads it back', async () => 
   expect(await user.get()).toEqual({ name: 'Ada' })
 })
 
+test('gives each asker of one tick bytes of his own', async () => {
+  const schema = { raw: string('raw:<id>', bytes, { ttl: '1h' }) }
+  const keys = open(schema, connection, { prefix: `${unique()}:` })
+  await keys.raw({ id: 1 }).set(Buffer.from('same'))
+  const [one, other] = await keys.raw.many([{ id: 1 }, { id: 1 }]).get()
+  one!.fill(0)
+  expect(String(other)).toBe('same')
+})
+
 test('tells whether it wrote where it writes on a condition', async () => {
   const { keys } = fresh()
   for (const key of [keys.note({ id: 1 }), keys.once({ id: 1 })]) {
