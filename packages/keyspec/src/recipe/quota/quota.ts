@@ -114,7 +114,7 @@ export function quota<const P extends string, const C extends ParamCodecs<P>>(
     keys: specs,
     together: true,
     open(opening) {
-      const { connection, prefix, now } = opening
+      const { prefix, now } = opening
       const entries = specs.map((each) =>
         openEntry(each, opening, (name) => new Key(homeOf(each, opening), name)),
       ) as readonly Entry<string, {}, Key>[]
@@ -194,7 +194,7 @@ export class Quota {
    * `RangeError` when the cost is above the limit: it could never pass.
    */
   async take(cost = 1): Promise<QuotaTaken> {
-    const { limit, perMs, outage, clock } = this.#home
+    const { limit, outage, clock } = this.#home
     if (!Number.isSafeInteger(cost) || cost < 1 || cost > limit) {
       throw new RangeError(
         `${this.#namesAt(clock.nowMs())[0]}: cannot take ${cost} of a limit of ${limit}: a cost is a whole number from 1 to the limit`,
