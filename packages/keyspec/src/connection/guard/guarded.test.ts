@@ -116,7 +116,9 @@ describe('when the server hangs', () => {
     const { redis, connection: plain } = await server()
     const connection = guarded(plain, { openFor: '50ms' })
     redis.pause()
-    onTestFinished(() => redis.pid !== undefined && redis.resume())
+    onTestFinished(() => {
+      if (redis.pid !== undefined) redis.resume()
+    })
     const results = await Promise.allSettled([1, 2, 3].map(() => connection.send(['PING'], NO_KEY)))
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
     expect(connection.health()).toMatchObject({ state: 'open', failures: 3 })

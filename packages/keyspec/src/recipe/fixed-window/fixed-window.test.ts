@@ -11,7 +11,7 @@ let redis: TemporaryRedis
 const clients: { close(): Promise<void> }[] = []
 
 async function connect() {
-  const client = createClient({ socket: { path: redis.socket } })
+  const client = createClient({ socket: { path: redis.socket, tls: false } })
   await client.connect()
   clients.push(client)
   return fromNodeRedis(client)
