@@ -6,7 +6,7 @@ import { retried, type RetryOptions } from './retry.ts'
 import { UpstreamError } from './upstream-error.ts'
 
 // Where the API is, unless COURTLISTENER_BASE_URL says otherwise.
-const defaultBaseUrl = 'https://www.courtlistener.com/api/rest/v4'
+export const defaultBaseUrl = 'https://www.courtlistener.com/api/rest/v4'
 
 /** Token, address and patience of a client of CourtListener. */
 export interface CourtListenerOptions extends RetryOptions {

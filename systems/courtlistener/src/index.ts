@@ -1,0 +1,6 @@
+export { cleanup, type CleanupOptions, type Judged } from './cleanup.ts'
+export { type Opened, openCourtlistener } from './keyspace.ts'
+export { run, type RunOptions, type RunProgress, type RunReport } from './run.ts'
+export { type Courtlistener, courtlistenerSchema } from './schema.ts'
+export { type Settings, settingsOf } from './settings.ts'
+export { openUpstream, type Upstream } from './upstream/open-upstream.ts'
