@@ -54,6 +54,11 @@ export class LeaseLostError extends KeyspecError {
   readonly code = 'E_LEASE_LOST'
 }
 
+/** A value that others kept writing while it was to be changed by what it is; nothing was written. */
+export class ConflictError extends KeyspecError {
+  readonly code = 'E_CONFLICT'
+}
+
 /** A migration that would lose a value or a lifetime, and so was not carried on. */
 export class MigrationError extends KeyspecError {
   readonly code = 'E_MIGRATION'

@@ -45,6 +45,7 @@ export {
 export { type PeakHour, type ResponseTimes } from './connection/guard/meter.ts'
 export { isUnavailable, ServerError, type ServerErrorCode } from './connection/server-error.ts'
 export {
+  ConflictError,
   DecodeError,
   EncodeError,
   KeyError,

@@ -151,3 +151,105 @@ test('bytes are untouched', async () => {
     { numRuns: 50 },
   )
 })
+
+test('an update is written over what it was made from, with the lifetime, or not at all', async () => {
+  const { prefix, keys } = fresh()
+  const user = keys.user({ id: 1 })
+  expect(await user.update((before) => ({ name: `${before?.name}!` }))).toEqual({ name: 'undefined!' })
+  await redis.command('PEXPIRE', `${prefix}user:1`, 1_000)
+  expect(await user.update((before) => ({ name: `${before?.name}!` }))).toEqual({ name: 'undefined!!' })
+  expect(await redis.command('GET', `${prefix}user:1`)).toBe('{"name":"undefined!!"}')
+  expect(await redis.command('PTTL', `${prefix}user:1`)).toBeGreaterThan(3_500_000)
+  expect(await user.update(() => undefined)).toEqual({ name: 'undefined!!' })
+  expect(await keys.user({ id: 2 }).update(() => undefined)).toBeUndefined()
+  expect(await redis.command('EXISTS', `${prefix}user:2`)).toBe(0)
+})
+
+test('an update keeps a time to live that counts from creation, and none where the key lives forever', async () => {
+  const { prefix, keys } = fresh()
+  await keys.once({ id: 1 }).update(() => 'a')
+  expect(await redis.command('PTTL', `${prefix}once:1`)).toBeGreaterThan(3_500_000)
+  await redis.command('PEXPIRE', `${prefix}once:1`, 100_000)
+  await keys.once({ id: 1 }).update((before) => `${before}b`)
+  expect(await redis.command('GET', `${prefix}once:1`)).toBe('ab')
+  expect(await redis.command('PTTL', `${prefix}once:1`)).toBeLessThanOrEqual(100_000)
+  await keys.note({ id: 1 }).update(() => 'a')
+  expect(await redis.command('PTTL', `${prefix}note:1`)).toBe(-1)
+})
+
+test('an update compares bytes, not what they would be as text', async () => {
+  const { prefix, keys } = fresh()
+  const blob = keys.blob({ id: 1 })
+  await blob.set(Buffer.from([0xff, 0]))
+  expect(await blob.update((before) => Buffer.concat([before!, Buffer.from([0xfe])]))).toEqual(
+    Buffer.from([0xff, 0, 0xfe]),
+  )
+  expect(await redis.commandBuffer('GET', `${prefix}blob:1`)).toEqual(Buffer.from([0xff, 0, 0xfe]))
+})
+
+test('of many updates at once none is lost', async () => {
+  const { keys } = fresh()
+  const note = keys.note({ id: 1 })
+  await Promise.all(Array.from({ length: 40 }, () => note.update((before) => `${Number(before ?? 0) + 1}`)))
+  expect(await note.get()).toBe('40')
+})
+
+test('an update is asked again with what came between, be it another value or none', async () => {
+  const { prefix, keys } = fresh()
+  const note = keys.note({ id: 1 })
+  await note.set('a')
+  const seen: (string | undefined)[] = []
+  const between = [
+    ['SET', `${prefix}note:1`, 'b'],
+    ['DEL', `${prefix}note:1`],
+    ['SET', `${prefix}note:1`, ''],
+  ]
+  const { connection: plain } = connectionThat(async () => {
+    const next = between.shift()
+    if (next !== undefined) await redis.command(next[0]!, ...next.slice(1))
+  })
+  const slow = open(schema, plain, { prefix })
+  expect(
+    await slow.note({ id: 1 }).update((before) => {
+      seen.push(before)
+      return `${before}+`
+    }),
+  ).toBe('+')
+  expect(seen).toEqual(['a', 'b', undefined, ''])
+})
+
+test('an update that never gets its turn says so, and writes nothing', async () => {
+  const { prefix, keys } = fresh()
+  let count = 0
+  const { connection: plain } = connectionThat(async () => {
+    await redis.command('SET', `${prefix}note:1`, `${(count += 1)}`)
+  })
+  await keys.note({ id: 1 }).set('0')
+  const refusal = open(schema, plain, { prefix })
+    .note({ id: 1 })
+    .update((before) => `mine after ${before}`)
+  await expect(refusal).rejects.toMatchObject({ code: 'E_CONFLICT', key: `${prefix}note:1` })
+  expect(await redis.command('GET', `${prefix}note:1`)).toBe('100')
+})
+
+test('an update of what cannot be read, or to what its codec refuses, writes nothing', async () => {
+  const { prefix, keys } = fresh()
+  await redis.command('SET', `${prefix}user:1`, '{"name":7}')
+  await expect(keys.user({ id: 1 }).update(() => ({ name: 'Ada' }))).rejects.toMatchObject({
+    code: 'E_DECODE',
+  })
+  await expect(keys.user({ id: 2 }).update(() => ({ name: 7 }) as never)).rejects.toMatchObject({
+    code: 'E_ENCODE',
+  })
+  expect(await redis.command('GET', `${prefix}user:1`)).toBe('{"name":7}')
+  expect(await redis.command('EXISTS', `${prefix}user:2`)).toBe(0)
+})
+
+/** The connection, with something that happens before each script of a replacement. */
+function connectionThat(happens: () => Promise<void>) {
+  const send: typeof connection.send = async (command, shape) => {
+    if (String(command[0]).startsWith('EVAL')) await happens()
+    return connection.send(command, shape)
+  }
+  return { connection: { ...connection, masters: () => connection.masters(), send } }
+}

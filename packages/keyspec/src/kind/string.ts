@@ -1,6 +1,7 @@
 import type { Codec } from '../codec/codec.ts'
 import { type Argument, ONE_KEY, ONE_KEY_BYTES, type Reply, type Shape } from '../connection/connection.ts'
 import { GET, GET_BYTES } from '../connection/reads.ts'
+import { ConflictError } from '../errors.ts'
 import type { ParamCodecs } from '../param.ts'
 import { flag, int, text } from '../script/argument.ts'
 import { script } from '../script/script.ts'
@@ -43,6 +44,17 @@ const SET_ONCE = {
 } as const
 const setOnce = script('kind/set-once', SET_ONCE)
 const setOnceBytes = script('kind/set-once', { ...SET_ONCE, bytes: true })
+
+const REPLACE = {
+  keys: ['key'],
+  args: { found: flag, seen: text, value: text, ttlMs: int, renew: text },
+  lua: lua.replace,
+  reply: (reply: Reply) => reply as readonly [written: number, now?: Reply],
+} as const
+const replace = script('kind/replace', REPLACE)
+const replaceBytes = script('kind/replace', { ...REPLACE, bytes: true })
+
+const UPDATE_ATTEMPTS = 100
 
 /** What string keys of one entry share. */
 export interface StringHome<T, In> extends Home {
@@ -107,6 +119,38 @@ export class StringKey<T, In = T> extends Key {
     )
   }
 
+  /**
+   * Changes the value by what it is: `change` is given what is there (`undefined` where nothing is) and gives what shall
+   * be, or `undefined` to leave it. Written only while it still is what `change` was given; else `change` is asked again
+   * with what came between, so that no update is lost. Answers the value that is there now.
+   *
+   * A `ConflictError` after a hundred attempts: then others never stopped writing, and nothing of this was written. Where
+   * the reply is lost, nobody can tell whether it was.
+   *
+   * @example
+   * await keys.session({ userId }).update((session) => session && { ...session, turns: session.turns + 1 })
+   */
+  async update(change: (value: T | undefined) => In | undefined): Promise<T | undefined> {
+    const { codec } = this.home
+    let seen = await this.send(['GET', this.name], codec.bytes ? GET_BYTES : GET)
+    for (let attempt = 1; attempt <= UPDATE_ATTEMPTS; attempt += 1) {
+      const before = this.#value(seen)
+      const after = change(before)
+      if (after === undefined) return before
+      const stored = this.encode(codec, after)
+      const [written, now = null] = await this.#replace(seen, stored)
+      if (written === 1) return this.#value(typeof stored === 'string' ? stored : Buffer.from(stored))
+      seen = now
+      // Those who collide come back one after another; at first at once, since most collisions are of two.
+      if (attempt > 1) await pause(Math.random() * Math.min(50, 2 ** attempt))
+    }
+    throw new ConflictError(
+      `${this.name}: not updated: others wrote it ${UPDATE_ATTEMPTS} times between reading and writing; ` +
+        'try again when fewer write it',
+      this.name,
+    )
+  }
+
   /** @internal The stored form of a value, for a write that comes later. */
   stored(value: In): string | Uint8Array {
     return this.encode(this.home.codec, value)
@@ -138,6 +182,14 @@ export class StringKey<T, In = T> extends Key {
     return run(connection, { key: this.name }, { value, ttlMs: ttlFor(lifetime), ...how })
   }
 
+  #replace(seen: Reply, value: string | Uint8Array): Promise<readonly [number, Reply?]> {
+    const { codec, connection, lifetime } = this.home
+    const run = (codec.bytes ? replaceBytes : replace).run
+    const renew = lifetime.ttlMs === 'forever' ? '' : lifetime.renew
+    const given = { found: seen !== null, seen: (seen ?? '') as Argument, value }
+    return run(connection, { key: this.name }, { ...given, ttlMs: ttlFor(lifetime), renew })
+  }
+
   #value(reply: Reply): T | undefined {
     return reply === null ? undefined : this.decode(this.home.codec, reply)
   }
@@ -158,4 +210,8 @@ export class ManyStrings<T, In = T> extends Many<StringKey<T, In>> {
     const stored = this.keys.map((key, index) => key.stored(values[index]!))
     await Promise.all(this.keys.map((key, index) => key.put(stored[index]!)))
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }
