@@ -11,7 +11,7 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
  * What the machine must have besides Node, and the packages that bring it: of several, the first that installs.
- * @type {readonly { what: string, found: () => boolean, apt: string[], brew: string[], dnf: string[], apk: string[] }[]}
+ * @type {readonly { what: string, forTests?: boolean, byHand?: string, found: () => boolean, apt: string[], brew: string[], dnf: string[], apk: string[] }[]}
  */
 const requirements = [
   {
@@ -22,7 +22,26 @@ const requirements = [
     dnf: ['valkey', 'redis'],
     apk: ['redis', 'valkey'],
   },
+  {
+    what: 'the Redis client of Python',
+    forTests: true,
+    byHand:
+      'install Python 3 and its package redis, so that `python3 -c "import redis"` works, then try again.',
+    // As Debian's is the one that its packages go to, it is asked first, whatever stands before it on the PATH.
+    found: () => python() !== undefined,
+    apt: ['python3-redis'],
+    brew: [],
+    dnf: ['python3-redis'],
+    apk: ['py3-redis'],
+  },
 ]
+
+/** A Python that has a Redis client, by which tests check what another program reads and writes. */
+function python() {
+  return ['/usr/bin/python3', 'python3'].find(
+    (command) => spawnSync(command, ['-c', 'import redis'], { stdio: 'ignore' }).status === 0,
+  )
+}
 
 /**
  * How each package manager is asked, without questions.
@@ -41,10 +60,12 @@ const installers = [
   { name: 'brew', command: 'brew', asRoot: false, install: ['install', '-q'] },
 ]
 
-/** Installs and builds what is missing or stale, or throws a `Stop`. */
-export function setup() {
+/** Installs and builds what is missing or stale, for the tests too if asked, or throws a `Stop`. */
+export function setup({ forTests = false } = {}) {
   needNode()
-  for (const requirement of requirements) need(requirement)
+  for (const requirement of requirements) {
+    if (forTests || !requirement.forTests) need(requirement)
+  }
   if (!dependenciesMatchTheLock()) installDependencies()
   build()
 }
@@ -83,9 +104,11 @@ function needNode() {
 function need(requirement) {
   if (requirement.found()) return
   const installer = installers.find(({ command }) => onPath(command))
-  const advice = installer
-    ? `install it by hand (${installer.command} install ${requirement[installer.name][0]}), then try again.`
-    : 'install Redis 6.2 or later, or Valkey 7.2 or later, so that its server is on the PATH, then try again.'
+  const advice =
+    requirement.byHand ??
+    (installer
+      ? `install it by hand (${installer.command} install ${requirement[installer.name][0]}), then try again.`
+      : 'install Redis 6.2 or later, or Valkey 7.2 or later, so that its server is on the PATH, then try again.')
   const isRoot = process.getuid?.() === 0
   if (!installer || (installer.asRoot && !isRoot && !onPath('sudo'))) {
     throw new Stop(`Keyspec needs ${requirement.what}, which cannot be installed from here: ${advice}`)
