@@ -18,7 +18,8 @@ export const pythonInstant: Codec<Date> = {
     const match = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:?\d\d)?$/.exec(stored)
     const [, day, time, fraction = '', zone = 'Z'] = match ?? []
     const date = new Date(`${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}${zone}`)
-    if (Number.isNaN(date.getTime())) {
+    // Date would make a year of any digits at all.
+    if (match === null || Number.isNaN(date.getTime())) {
       throw new TypeError(`${JSON.stringify(stored.slice(0, 40))} is not an ISO timestamp`)
     }
     return date

@@ -28,7 +28,9 @@ export function taskTiming(keys: Courtlistener, dagRunId: string): TaskTiming {
     return start === undefined ? undefined : Math.max(0, at.getTime() - start.getTime())
   }
   return {
-    start: (taskId, at = new Date()) => keys.taskStart({ dagRunId, taskId }).set(at),
+    async start(taskId, at = new Date()) {
+      await keys.taskStart({ dagRunId, taskId }).set(at)
+    },
     elapsedMs,
     async end(taskId, at) {
       const ms = await elapsedMs(taskId, at)
