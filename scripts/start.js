@@ -1,14 +1,22 @@
 // @ts-check
 // npm start: sets up, then becomes the main job. It runs in this same process, so its exit code, its signals and
 // its terminal are its own.
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { root, run, setup } from './setup.js'
+import { root, run, setup, Stop } from './setup.js'
 
-const job = join(root, 'systems/mirrulations/dist/main.js')
+const systems = join(root, 'systems')
+const jobOf = (/** @type {string} */ system) => join(systems, system, 'dist/main.js')
 
 await run(async () => {
   setup()
-  process.argv[1] = job
-  await import(pathToFileURL(job).href)
+  const [, , word] = process.argv
+  const isNamed = word !== undefined && !word.startsWith('-')
+  const system = isNamed ? word : 'mirrulations'
+  const known = readdirSync(systems).filter((name) => existsSync(jobOf(name)))
+  if (!known.includes(system))
+    throw new Stop(`There is no system "${system}": there are ${known.join(', ')}.`)
+  process.argv.splice(1, isNamed ? 2 : 1, jobOf(system))
+  await import(pathToFileURL(jobOf(system)).href)
 })
