@@ -8,10 +8,28 @@ import { type Lifetime, type LifetimeOptions, lifetime } from './lifetime.ts'
 /** What `TYPE` says of a key. */
 export type RedisType = 'string' | 'hash' | 'list' | 'set' | 'zset' | 'stream'
 
+/** What a program that is not ours keeps at one of its keys. */
+export interface ForeignKey {
+  readonly type: RedisType
+  /** In a few words: `waiting jobs`. */
+  readonly about: string
+}
+
+/** Whose the keys of a pattern are, where another program writes them. */
+export interface Foreign {
+  /** The program: `BullMQ`. */
+  readonly by: string
+  /** What it keeps at the key with these values of the placeholders, or `undefined` where it is known to keep nothing. */
+  describe(texts: readonly string[]): ForeignKey | undefined
+}
+
 /** What is declared of the keys of one pattern: all that the tools look at. Patterns are without the keyspace's prefix. */
 export interface KeySpec {
   readonly pattern: Pattern
-  readonly type: RedisType
+  /** `various` only for keys of another program, which `foreign` tells apart. */
+  readonly type: RedisType | 'various'
+  /** Declared so that the tools know them, and written by nothing of ours. */
+  readonly foreign?: Foreign
   /** The codec of the value, of each element, or of each field by name; `'*'` for fields that are not named. */
   readonly codec: Codec<any, any> | { readonly [field: string]: Codec<any, any> }
   readonly lifetime: Lifetime

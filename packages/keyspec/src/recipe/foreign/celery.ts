@@ -1,0 +1,74 @@
+import { SchemaError } from '../../errors.ts'
+import type { Kind, KeySpec, RedisType } from '../../kind/kind.ts'
+import { type ForeignEntry, foreignKeys, foreignSpec } from './foreign.ts'
+
+/** Which queues of Celery there are. */
+export interface CeleryOptions {
+  readonly queues: readonly string[]
+  /** `global_keyprefix` in `broker_transport_options`, as it is there; none unless told. */
+  readonly globalKeyPrefix?: string
+  /** `priority_steps` in `broker_transport_options`; 0, 3, 6, 9 unless told, as there. */
+  readonly prioritySteps?: readonly number[]
+}
+
+// What kombu puts between the name of a queue and a priority.
+const SEPARATOR = '\u0006\u0016'
+
+/**
+ * The keys of Celery's broker, which are kombu's: the queues and their priorities, the bindings, what was delivered and not
+ * yet acknowledged. The mailboxes for answers to a remote control (`<id>.reply.celery.pidbox`) are not among them: they
+ * live for seconds, and no pattern tells them from the binding `_kombu.binding.reply.celery.pidbox`.
+ *
+ * @example
+ * tasks: celery({ globalKeyPrefix: 'broker:', queues: ['default', 'ocr'] })
+ */
+export function celery({
+  queues,
+  globalKeyPrefix = '',
+  prioritySteps = [0, 3, 6, 9],
+}: CeleryOptions): Kind<ForeignEntry> {
+  const spec = (name: string, keys: RedisType, about: string) =>
+    foreignSpec(globalKeyPrefix + name, { by: 'Celery', keys, about })
+  const ofQueue = (queue: string): KeySpec[] => {
+    if (queue === '') throw new SchemaError('a Celery queue has a name')
+    // The step 0 is the queue without a suffix.
+    const steps = prioritySteps.filter((step) => step !== 0)
+    return [
+      spec(queue, 'list', `Messages of the queue ${queue}`),
+      ...steps.map((step) =>
+        spec(`${queue}${SEPARATOR}${step}`, 'list', `Messages of the queue ${queue} from priority ${step}`),
+      ),
+    ]
+  }
+  return foreignKeys([
+    ...queues.flatMap(ofQueue),
+    spec('_kombu.binding.<exchange*>', 'set', 'The queues bound to an exchange'),
+    spec('unacked', 'hash', 'Messages delivered and not yet acknowledged'),
+    spec('unacked_index', 'zset', 'The same by the time of delivery'),
+    spec('unacked_mutex', 'string', 'Held by the worker that gives back what nobody acknowledged'),
+  ])
+}
+
+/**
+ * The keys of Celery's result backend: of each task its result, of each group its members and those of a chord.
+ * `globalKeyPrefix` is `global_keyprefix` in `result_backend_transport_options`, after which Celery puts a `_` unless it
+ * ends with one of `: _ - .`; with one, the names without it are known as the old ones.
+ */
+export function celeryResults({
+  globalKeyPrefix = '',
+}: { readonly globalKeyPrefix?: string } = {}): Kind<ForeignEntry> {
+  const prefix =
+    globalKeyPrefix === '' || /[:_.-]$/.test(globalKeyPrefix) ? globalKeyPrefix : `${globalKeyPrefix}_`
+  const spec = (name: string, keys: Parameters<typeof foreignSpec>[1]['keys'], about: string) =>
+    foreignSpec(prefix + name, { by: 'Celery', keys, about, was: prefix === '' ? [] : [name] })
+  const group = (texts: readonly string[]) => {
+    const suffix = /\.[jts]$/.exec(texts[0]!)?.[0]
+    if (suffix === '.j') return { type: 'zset', about: 'results of a chord, in their order' } as const
+    return { type: 'string', about: suffix === undefined ? 'a group' : 'how far a chord is' } as const
+  }
+  return foreignKeys([
+    spec('celery-task-meta-<taskId>', 'string', 'The result of a task'),
+    spec('celery-taskset-meta-<groupId>', group, 'A group of tasks, and what its chord has'),
+    spec('chord-unlock-<groupId>', 'string', 'A chord that was unlocked'),
+  ])
+}
