@@ -128,7 +128,8 @@ function load({ keys, embedder }: Parts, texts: readonly string[], signal: Abort
   return keys.embedding.many(texts.map((textHash) => ({ model: embedder.model, textHash }))).getOrLoad(
     (missing, until) =>
       embedder.embed(
-        missing.map(({ textHash }) => String(textHash)),
+        // Each text as it was asked for above: a hash could not be embedded.
+        missing.flatMap(({ textHash }) => (typeof textHash === 'string' ? textHash : [])),
         until,
       ),
     optional(signal),

@@ -59,9 +59,17 @@ export async function buildVectorIndex(films: readonly Film[], embedder: Embedde
 const BATCH = 256
 
 function cosinesOf(matrix: Float32Array, rows: Uint32Array, vector: Float32Array): Float32Array {
+  // A vector of hashed words is mostly zeros, which add nothing.
+  const places = Uint32Array.from(vector.keys()).filter((place) => vector[place] !== 0)
+  const weights = Float32Array.from(places, (place) => vector[place]!)
   const known = new Float32Array(matrix.length / vector.length).fill(Number.NaN)
   return Float32Array.from(rows, (row) => {
-    if (Number.isNaN(known[row])) known[row] = inner(matrix, row * vector.length, vector)
+    if (Number.isNaN(known[row])) {
+      const start = row * vector.length
+      let sum = 0
+      for (let at = 0; at < places.length; at += 1) sum += matrix[start + places[at]!]! * weights[at]!
+      known[row] = sum
+    }
     return known[row]!
   })
 }
