@@ -5,13 +5,15 @@ interface Call {
   readonly command: Command
   readonly resolve: (reply: Reply) => void
   readonly reject: (error: unknown) => void
+  /** Sent ahead of its run. */
+  isGone: boolean
 }
 
-/** Calls that wait to go out as one, and the keys that they touch. */
+/** Calls that wait to go out as one, and which of them touch each key. */
 interface Run {
   readonly merge: Merge
-  readonly keys: Set<string>
-  calls: Call[]
+  readonly calls: Call[]
+  readonly byKey: Map<string, Call[]>
 }
 
 /**
@@ -19,14 +21,14 @@ interface Run {
  *
  * A call that cannot be merged is passed on at once: the clients write what they are given in one tick together anyway.
  * Calls that can be merged wait until the microtasks of this tick are done, and go out as one. What touches a key that a
- * waiting call touches sends that call on its way first; what touches no key sends all. So no order is ever changed but
- * among calls that commute.
+ * waiting call touches sends that call on its way first; what touches no key (PING, PUBLISH, SCAN) sends all but reads. So no
+ * order is ever changed but among calls that commute.
  */
 export function tick(connection: Connection): Connection {
   const runs: Run[] = []
 
   const close = () => {
-    for (const { merge, calls } of runs.splice(0)) sendRun(connection, merge, calls)
+    for (const run of runs.splice(0)) sendRun(connection, run)
   }
   // A nextTick asked from a microtask runs when the microtasks are done, so every continuation of this tick has its say.
   const schedule = () => process.nextTick(close)
@@ -34,27 +36,29 @@ export function tick(connection: Connection): Connection {
   /** Sends what must not be overtaken by this call, which itself may join the run of its own merge. */
   const giveWay = (command: Command, shape: Shape) => {
     const [from, to] = keysAt(command, shape)
-    if (from === to) return close()
     for (let at = 0; at < runs.length; at++) {
       const run = runs[at]!
       if (run.merge === shape.merge || (run.merge.reads === true && shape.merge?.reads === true)) continue
-      const { keys, merge } = run
-      let touched = false
+      if (from === to && run.merge.reads !== true) {
+        runs.splice(at--, 1)
+        sendRun(connection, run)
+        continue
+      }
       for (let key = from; key < to; key++) {
         const name = nameOf(command[key]!)
-        // A read's run goes on without the key.
-        touched = (merge.reads === true ? keys.delete(name) : keys.has(name)) || touched
-      }
-      if (!touched) continue
-      if (merge.reads === true) {
-        // Alone, so that their answers need no second look at the key, which would come too late.
-        for (const call of run.calls) {
-          if (!keys.has(nameOf(call.command[1]!))) sendOne(connection, merge, call)
+        const touching = run.byKey.get(name)
+        if (touching === undefined) continue
+        if (run.merge.reads !== true) {
+          runs.splice(at--, 1)
+          sendRun(connection, run)
+          break
         }
-        run.calls = run.calls.filter((call) => keys.has(nameOf(call.command[1]!)))
-      } else {
-        runs.splice(at--, 1)
-        sendRun(connection, merge, run.calls)
+        // A read's run goes on without the key. Alone, so that its answer needs no second look, which would come too late.
+        run.byKey.delete(name)
+        for (const call of touching) {
+          call.isGone = true
+          sendOne(connection, run.merge, call)
+        }
       }
     }
   }
@@ -62,7 +66,7 @@ export function tick(connection: Connection): Connection {
   const join = (merge: Merge): Run => {
     const open = runs.find((run) => run.merge === merge)
     if (open !== undefined) return open
-    const run: Run = { merge, keys: new Set(), calls: [] }
+    const run: Run = { merge, calls: [], byKey: new Map() }
     if (runs.push(run) === 1) queueMicrotask(schedule)
     return run
   }
@@ -77,9 +81,10 @@ export function tick(connection: Connection): Connection {
       if (merge === undefined) return connection.send(command, shape)
       const run = join(merge)
       const [from, to] = keysAt(command, shape)
-      for (let at = from; at < to; at++) run.keys.add(nameOf(command[at]!))
       return new Promise((resolve, reject) => {
-        run.calls.push({ command, resolve, reject })
+        const call = { command, resolve, reject, isGone: false }
+        run.calls.push(call)
+        for (let at = from; at < to; at++) touch(run.byKey, nameOf(command[at]!), call)
       })
     },
   }
@@ -92,13 +97,18 @@ function keysAt(command: Command, { firstKey, keyCount }: Shape): readonly [from
 
 const NOWHERE = [0, 0] as const
 
+function touch(byKey: Map<string, Call[]>, name: string, call: Call): void {
+  const touching = byKey.get(name)
+  if (touching === undefined) byKey.set(name, [call])
+  else touching.push(call)
+}
+
 function nameOf(key: Argument): string {
   return typeof key === 'string' ? key : Buffer.from(key).toString()
 }
 
-function sendRun(connection: Connection, merge: Merge, calls: readonly Call[]): void {
-  // All of a run may have given way.
-  if (calls.length === 0) return
+function sendRun(connection: Connection, { merge, calls: all }: Run): void {
+  const calls = all.filter((call) => !call.isGone)
   if (calls.length === 1) return sendOne(connection, merge, calls[0]!)
   const groups = new Map<string | number, Call[]>()
   let last: string | number | undefined
