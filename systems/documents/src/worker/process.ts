@@ -139,18 +139,16 @@ async function ended(
   const duration_ms = performance.now() - startedAt
   const outcome = error === null ? 'completed' : 'failed'
   measured.add(duration_ms, error !== null)
-  await keys
-    .result({ queue, jobId: id! })
-    .set({
-      status: outcome,
-      document_uuid,
-      stage,
-      key,
-      hit,
-      duration_ms,
-      error,
-      date_done: new Date().toISOString(),
-    })
+  await keys.result({ queue, jobId: id! }).set({
+    status: outcome,
+    document_uuid,
+    stage,
+    key,
+    hit,
+    duration_ms,
+    error,
+    date_done: new Date().toISOString(),
+  })
   await recordStage(keys, {
     metric_type: stage,
     document_uuid,

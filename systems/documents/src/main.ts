@@ -1,0 +1,163 @@
+import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { startRedis } from 'keyspec/testing'
+import { openDocuments } from './keyspace.ts'
+import { serveBoard } from './run/board.ts'
+import { type Child, startChild } from './run/children.ts'
+import { keyspaceTable } from './run/keyspace-table.ts'
+import { ended, latencyTable, summary } from './run/report.ts'
+import { screen } from './run/screen.ts'
+import { documentsIn, submit } from './run/submit.ts'
+import { limits, wholeNumber } from './settings.ts'
+import { openBroker } from './worker/broker.ts'
+
+const usage = `Reads documents in queued stages: a private Redis, and workers, each a process.
+
+  npm start -- documents [--once] [--serve] [--workers <n>] [<file or folder> …]
+
+  --once          end when every document has been read
+  --serve         Bull Board on this machine, to look at; at PORT, or any free one
+  --workers <n>   how many workers; 2 unless told
+  <file …>        PDFs and texts, or folders of them; the samples unless told
+
+REDIS_URL         a Redis to use, which is left as it is; without it a private one is started
+DOCUMENTS_DATA    where the private Redis keeps its files; without it they go when the job ends
+OCR_COMMAND       reads pages that are pictures: tesseract stdin stdout -l eng
+RATE_LIMIT        how many jobs of a queue a batch may begin in RATE_LIMIT_PER (1m); 600
+JOB_LEASE_MS      after which time the job of a worker that died is another's; 30000`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    once: { type: 'boolean', default: false },
+    serve: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+    workers: { type: 'string' },
+  },
+})
+
+const { env } = process
+const out = screen(process.stdout, env)
+const stop = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
+
+if (values.help) {
+  console.log(usage)
+} else {
+  try {
+    await run()
+  } catch (error) {
+    out.clear()
+    console.error(error instanceof Error ? error.message : String(error))
+    process.exitCode = 1
+  }
+}
+
+async function run(): Promise<void> {
+  const closers: (() => Promise<unknown> | void)[] = []
+  try {
+    await job((close) => closers.push(close))
+  } finally {
+    out.clear()
+    for (const close of closers.toReversed()) {
+      await Promise.resolve(close()).catch((error: Error) => console.error(error.message))
+    }
+  }
+}
+
+async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promise<void> {
+  const startedAt = performance.now()
+  const url = await redisUrl(atEnd)
+  const { keys, connection, schema, client, close } = await openDocuments(url, limits(env))
+  atEnd(close)
+  const broker = openBroker(client)
+  atEnd(() => broker.close())
+
+  if (values.serve) {
+    const board = await serveBoard(broker, env['PORT'] === undefined ? 0 : wholeNumber(env, 'PORT', 0))
+    atEnd(() => board.close())
+    out.print(`bull board   ${board.url}`)
+  }
+  const children: Child[] = []
+  const stopAll = () => Promise.all(children.map((child) => child.stop()))
+  atEnd(stopAll)
+  const count = wholeNumber({ workers: values.workers }, 'workers', 2)
+  await Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const name = `worker-${index + 1}`
+      const module = fileURLToPath(new URL('./worker/worker-main.js', import.meta.url))
+      const log = (line: string, isError: boolean) => (isError ? out.print(out.dim(line)) : undefined)
+      const given = { REDIS_URL: url, WORKER_NAME: name }
+      children.push(await startChild({ name, module, env: given, restarts: true, log }))
+    }),
+  )
+
+  const batchId = `batch-${Date.now().toString(36)}`
+  const { documents } = await submit(keys, broker, batchId, await inputs())
+  out.print(`batch        ${batchId}: ${documents.map(({ name }) => name).join(', ')}`)
+  for (let isTold = false; !stop.signal.aborted;) {
+    const { done, total } = await ended(keys, batchId)
+    if (done >= total && values.once) break
+    if (!isTold) out.show([`${done} of ${total} documents read`])
+    isTold = done >= total
+    await pause(out.isTerminal ? 200 : 500)
+  }
+  out.clear()
+
+  // A worker writes its last metrics when it ends.
+  await stopAll()
+  if (values.once && stop.signal.aborted) process.exitCode = 130
+  out.print(`\n${out.bold('Keyspace')}`)
+  for (const line of await keyspaceTable(schema, connection)) out.print(line)
+  out.print(`\n${out.bold('Stages')}`)
+  for (const line of await latencyTable(keys, batchId)) out.print(line)
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  out.print(
+    `\n${stop.signal.aborted ? 'Stopped' : 'Done'} after ${seconds} s: ${await summary(keys, batchId)}.`,
+  )
+}
+
+async function redisUrl(atEnd: (close: () => Promise<unknown>) => void): Promise<string> {
+  const given = env['REDIS_URL']?.trim() ?? ''
+  if (given !== '') {
+    out.print(`redis        ${new URL(given).host || new URL(given).pathname}, yours`)
+    return given
+  }
+  const named = env['DOCUMENTS_DATA']?.trim() ?? ''
+  const folder = named === '' ? undefined : resolve(named)
+  if (folder !== undefined) mkdirSync(folder, { recursive: true })
+  const redis = await startRedis({
+    config: folder === undefined ? {} : { dir: folder, appendonly: 'yes', appendfsync: 'always' },
+  })
+  atEnd(() => redis.stop())
+  out.print(
+    `redis        ${redis.url}, private${folder === undefined ? ' and temporary' : `, kept in ${folder}`}`,
+  )
+  return redis.url
+}
+
+async function inputs(): Promise<string[]> {
+  const samples = fileURLToPath(new URL('../samples', import.meta.url))
+  const named = positionals.length === 0 ? [samples] : positionals
+  const paths: string[] = []
+  for (const path of named) {
+    if (/\.(pdf|txt)$/i.test(path)) paths.push(resolve(path))
+    else paths.push(...(await documentsIn(path)))
+  }
+  if (paths.length === 0) throw new Error(`there is no .pdf or .txt in ${named.join(', ')}`)
+  return paths
+}
+
+async function pause(ms: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(done, ms)
+    function done(): void {
+      clearTimeout(timer)
+      stop.signal.removeEventListener('abort', done)
+      resolve()
+    }
+    stop.signal.addEventListener('abort', done)
+  })
+}
