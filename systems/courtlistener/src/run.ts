@@ -1,8 +1,9 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { hour } from 'keyspec'
+import { hour, isUnavailable } from 'keyspec'
 import { admission, QuotaExhaustedError } from './admission.ts'
 import type { ConnectionMetrics } from './health.ts'
 import { type Opened, openCourtlistener } from './keyspace.ts'
@@ -13,7 +14,6 @@ import { runState, unfinishedRun } from './state/run-state.ts'
 import { hasEnded, type RunStatus } from './state/run-status.ts'
 import { percentile, type TaskTimes, taskTiming } from './state/task-timing.ts'
 import { openCourtListener } from './upstream/courtlistener.ts'
-import { presentHour } from './worker/docket-task.ts'
 import type { FromWorker, ToWorker } from './worker/message.ts'
 
 /** One run: which dockets, from where, and to where. */
@@ -95,6 +95,8 @@ class Run {
   readonly #latencies: number[] = []
   readonly #stored = new Set<string>()
   readonly #failed = new Set<string>()
+  /** The hours that the run has seen, on whose lists its failures are. */
+  readonly #hours = new Set<number>()
   #dagRunId = ''
   #ids: readonly string[] = []
   #fetched = 0
@@ -123,9 +125,10 @@ class Run {
     try {
       await timing.start('list_dockets')
       const isListed = await this.#list()
-      await timing.end('list_dockets')
+      const listedAt = new Date()
+      await this.#patiently(() => timing.end('list_dockets', listedAt))
       if (isListed) {
-        await state.move('processing')
+        await this.#patiently(() => state.move('processing'))
         await this.#process(output)
       }
     } catch (error) {
@@ -133,8 +136,8 @@ class Run {
       throw error
     }
     const { left } = this.#counts()
-    await this.#tellCalls()
-    if (this.#ids.length > 0 && left === 0) await state.move('completed')
+    await this.#patiently(() => this.#tellCalls())
+    if (left === 0) await this.#patiently(() => state.move('completed'))
     const tasks = await timing.report()
     return {
       ...this.#progress(),
@@ -183,18 +186,19 @@ class Run {
     const { keys } = this.#opened
     const present = (await output.finished()).docketIds
     await this.#reconcile(present)
-    const hours = new Set([await this.#hour()])
     const telling = setInterval(() => void this.#tell().catch(() => {}), 1_000)
     try {
       await this.#start()
       await this.#fetch(this.#ids.filter((id) => !present.has(id)))
-      hours.add(await this.#hour())
-      if (this.#failed.size > 0 && this.#options.signal?.aborted !== true) await this.#retry(hours)
+      await this.#patiently(() => this.#tellCalls())
+      if (this.#failed.size > 0 && this.#options.signal?.aborted !== true) await this.#retry()
     } finally {
       clearInterval(telling)
     }
     await this.#reconcile((await output.finished()).docketIds)
-    for (const at of hours) await failuresIn(keys).resolve(new Date(at), this.#stored)
+    for (const at of this.#hours) {
+      await this.#patiently(() => failuresIn(keys).resolve(new Date(at), this.#stored))
+    }
   }
 
   /** The files are the truth: what was stored but not told, since a worker was killed or Redis away, is told here. */
@@ -202,7 +206,21 @@ class Run {
     const here = this.#ids.filter((id) => present.has(id))
     for (const id of here) this.#stored.add(id)
     const state = runState(this.#opened.keys, this.#dagRunId)
-    for (let at = 0; at < here.length; at += 500) await state.finish(...here.slice(at, at + 500))
+    for (let at = 0; at < here.length; at += 500) {
+      await this.#patiently(() => state.finish(...here.slice(at, at + 500)))
+    }
+  }
+
+  /** Waits for Redis, as the state of the run is to be told whole. What is told must bear being done twice. */
+  async #patiently<T>(what: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await what()
+      } catch (error) {
+        if (!isUnavailable(error) || this.#options.signal?.aborted === true) throw error
+        await wait(200)
+      }
+    }
   }
 
   async #start(): Promise<void> {
@@ -259,8 +277,8 @@ class Run {
     return false
   }
 
-  async #retry(hours: ReadonlySet<number>): Promise<void> {
-    for (const at of hours) {
+  async #retry(): Promise<void> {
+    for (const at of this.#hours) {
       const answers = await Promise.all(
         this.#workers.map((worker) => worker.ask({ retry: new Date(at).toISOString() })),
       )
@@ -283,14 +301,11 @@ class Run {
   async #tellCalls(): Promise<void> {
     const { keys } = this.#opened
     const { used = 0, window } = await keys.calls().peek()
+    this.#hours.add(window.getTime())
     await runState(keys, this.#dagRunId).update({
       api_calls_this_hour: used,
       current_hour: hour.encode(window),
     })
-  }
-
-  async #hour(): Promise<number> {
-    return Math.floor((await presentHour(this.#opened.keys)).getTime() / 3_600_000) * 3_600_000
   }
 
   #counts() {

@@ -64,7 +64,7 @@ export async function fetchDocket(workplace: Workplace, docketId: string): Promi
 }
 
 /** The hour that the server's clock says; this machine's while it cannot be asked. */
-export async function presentHour(keys: Courtlistener): Promise<Date> {
+async function presentHour(keys: Courtlistener): Promise<Date> {
   return keys
     .calls()
     .peek()
