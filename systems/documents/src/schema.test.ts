@@ -108,7 +108,7 @@ test('a batch’s progress and statistics are hashes of plain numbers, both ways
   ] as const) {
     const key = `batch:${name}:b1`
     const field = entry === 'batchProgress' ? 'completed' : 'pages'
-    const hash = opened.keys[entry]({ batchId: 'b1' }) as ReturnType<Opened['keys']['batchProgress']>
+    const hash = opened.keys[entry]({ batchId: 'b1' })
     await hash.set({ [field]: 2 })
     expect(
       python(`r.hincrby(K, F, 3); print(json.dumps([r.type(K), r.hgetall(K), r.ttl(K)]))`, key, null, field),

@@ -27,18 +27,23 @@ export async function submit(
   batchId: string,
   paths: readonly string[],
 ): Promise<BatchManifest> {
-  const files = new Map<string, { readonly path: string } & BatchManifest['documents'][number]>()
+  const files = new Map<
+    string,
+    { readonly path: string; readonly document: BatchManifest['documents'][number] }
+  >()
   for (const path of paths) {
     const media_type = mediaTypes[extname(path).toLowerCase()]
     if (media_type === undefined) throw new Error(`${path} is neither a .pdf nor a .txt`)
     const bytes = await readFile(path)
     const document_uuid = uuidOf(bytes)
-    files.set(document_uuid, { path, document_uuid, name: basename(path), media_type, bytes: bytes.length })
+    const document = { document_uuid, name: basename(path), media_type, bytes: bytes.length }
+    files.set(document_uuid, { path, document })
   }
-  const documents = [...files.values()].map(({ path: _, ...document }) => document)
+  const documents = [...files.values()].map(({ document }) => document)
   const manifest: BatchManifest = { batch_id: batchId, created_at: new Date().toISOString(), documents }
   await beginBatch(keys, manifest)
-  for (const { path, document_uuid, name, media_type } of files.values()) {
+  for (const { path, document } of files.values()) {
+    const { document_uuid, name, media_type } = document
     await broker.begin({ batch_id: batchId, path, document_uuid, name, media_type })
   }
   return manifest

@@ -30,6 +30,8 @@ export function openBroker(client: () => Redis): Broker {
       },
     })
   const all = Object.fromEntries(queues.map((name) => [name, open(name)])) as Broker['queues']
+  // Without a listener BullMQ prints every lost connection; the client says what there is to say.
+  for (const queue of Object.values(all)) queue.on('error', () => undefined)
   const add = async (queue: QueueName, name: string, job: DocumentJob) => {
     await all[queue].add(name, job, { jobId: `${job.batch_id}.${job.document_uuid}.${name}` })
   }

@@ -6,6 +6,7 @@ import {
   advanced,
   type DocumentState,
   newState,
+  stages,
   type Stage,
   type StageEvent,
 } from '../pipeline/document-state.ts'
@@ -35,6 +36,18 @@ export async function processJob(
 ): Promise<string> {
   await withinLimit(shop.keys, queue, job, token)
   return job.name === 'intake' ? intake(shop, job) : stageOf(shop, queue, job, job.name as Stage)
+}
+
+/**
+ * Counts a job that BullMQ gave up, whatever the reason: one whose workers died again and again is never given to
+ * `processJob` any more. What was counted already is not counted again.
+ */
+export async function gaveUp(keys: Documents, { name, data, finishedOn }: Job<DocumentJob>): Promise<void> {
+  if (finishedOn === undefined) return
+  const { batch_id, document_uuid: documentUuid } = data
+  const stage = stages.find((each) => each === name)
+  if (stage !== undefined) await jobEnded(keys, batch_id, { documentUuid, stage }, 'failed')
+  await documentIs(keys, batch_id, documentUuid, 'failed')
 }
 
 /** A job above the limit waits in the queue until the limit allows it, and costs no attempt. */

@@ -6,7 +6,7 @@ import { brokerPrefix, queues } from '../schema.ts'
 import { limits, required, wholeNumber } from '../settings.ts'
 import { openBroker } from './broker.ts'
 import { Performance } from './metrics.ts'
-import { processJob } from './process.ts'
+import { gaveUp, processJob } from './process.ts'
 import type { DocumentJob } from './stage.ts'
 
 await program('worker', async (stop) => {
@@ -29,7 +29,13 @@ await program('worker', async (stop) => {
       }),
   )
   // Without a listener an error would end the process; the client says what there is to say.
-  for (const worker of workers) worker.on('error', () => undefined)
+  for (const worker of workers) {
+    worker.on('error', () => undefined)
+    worker.on('failed', (job) => {
+      if (job !== undefined)
+        void gaveUp(opened.keys, job).catch((error: Error) => console.error(error.message))
+    })
+  }
   await Promise.all(workers.map((worker) => worker.waitUntilReady()))
   const flushing = setInterval(() => void measured.flush(opened.keys).catch(() => undefined), 5_000)
   report({ ready: true })

@@ -1,0 +1,34 @@
+import { request } from 'node:http'
+import { startRedis } from 'keyspec/testing'
+import { expect, onTestFinished, test } from 'vitest'
+import { openDocuments } from '../keyspace.ts'
+import { openBroker } from '../worker/broker.ts'
+import { serveBoard } from './board.ts'
+
+test('the board shows the queues on this machine alone, and changes nothing', async () => {
+  const redis = await startRedis()
+  const opened = await openDocuments(redis.url)
+  const broker = openBroker(opened.client)
+  const board = await serveBoard(broker)
+  onTestFinished(async () => {
+    await board.close()
+    await broker.close()
+    opened.close()
+    await redis.stop()
+  })
+  expect(new URL(board.url).hostname).toBe('127.0.0.1')
+  const shown = (await (await fetch(`${board.url}api/queues`)).json()) as { queues: { name: string }[] }
+  expect(shown.queues.map(({ name }) => name)).toEqual(['default', 'ocr', 'text', 'entity'])
+  expect((await fetch(`${board.url}api/queues/ocr/pause`, { method: 'PUT' })).status).toBe(405)
+  expect(await broker.queues.ocr.isPaused()).toBe(false)
+  expect(await statusFor(board.url, 'elsewhere.example')).toBe(403)
+})
+
+/** The status of a request that names another host. */
+function statusFor(url: string, host: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    request(url, { headers: { host } }, (response) => resolve(response.resume().statusCode))
+      .once('error', reject)
+      .end()
+  })
+}
