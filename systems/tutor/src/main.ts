@@ -24,6 +24,7 @@ const usage = `Starts the tutor with a private Redis, and students who ask it.
 
 MODEL_BASE_URL, MODEL_NAME, EMBEDDING_MODEL_NAME   an OpenAI-compatible endpoint; embedded models without it
 OCR_URL, TRANSCRIPT_BASE_URL                       services that read images and fetch transcripts
+REDIS_URL, REDIS_PASSWORD                          a Redis to use, which is left as it is; a private one without it
 CACHE_TTL_SECONDS, RATE_LIMIT_ENABLED              as the README says
 PORT                                               the port on 127.0.0.1; any free one unless set`
 
@@ -59,9 +60,11 @@ try {
 
 async function job(told: { readonly once: boolean; readonly seconds: number; readonly students: number }) {
   const env = process.env
-  const redis = await startRedis()
-  closers.push(() => redis.stop())
-  const given = { ...settings(env), redisUrl: redis.url, redisPassword: undefined }
+  const named = env['REDIS_URL']?.trim() ?? ''
+  const redis = named === '' ? await startRedis() : undefined
+  if (redis !== undefined) closers.push(() => redis.stop())
+  const given =
+    redis === undefined ? settings(env) : { ...settings(env), redisUrl: redis.url, redisPassword: undefined }
   const opened = openTutor(given)
   closers.push(() => opened.close())
   await opened.connected
@@ -74,7 +77,7 @@ async function job(told: { readonly once: boolean; readonly seconds: number; rea
   const url = await listen(server, wholeNumber('PORT', env['PORT']?.trim() || '0'))
   closers.push(() => closeServer(server))
 
-  console.log(`redis    ${redis.url}, private and temporary`)
+  console.log(`redis    ${redis === undefined ? 'as REDIS_URL says' : `${redis.url}, private and temporary`}`)
   console.log(`tutor    ${url}`)
   console.log(`models   ${model.answerer.model} and ${model.embedder.model}`)
   console.log(

@@ -7,7 +7,7 @@ import { AbcrDecision, Anchor, TopicHistoryEntry } from './shape/topic.ts'
 import { normaliseUrl } from './web/normalise-url.ts'
 
 /** How many requests a user may make in a minute, by endpoint. */
-export const limits = { tutor_query: 20, web_search: 10, file_upload: 5 } as const
+const limits = { tutor_query: 20, web_search: 10, file_upload: 5 } as const
 
 /** An endpoint that is limited. */
 export type Endpoint = keyof typeof limits
@@ -88,6 +88,3 @@ export function tutorSchema({ cacheTtlSeconds = 86_400, rateLimitEnabled = true 
     }),
   }
 }
-
-/** The schema as the environment leaves it when it says nothing: for the tools. */
-export const tutor = tutorSchema()

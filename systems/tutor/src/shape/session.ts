@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { instant } from './instant.ts'
 
 /** How a session was opened. */
-export const SessionConfig = v.strictObject({
+const SessionConfig = v.strictObject({
   ttl_hours: v.pipe(v.number(), v.minValue(0)),
   max_resources: v.pipe(v.number(), v.integer(), v.minValue(0)),
   relatedness_threshold: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
