@@ -28,7 +28,7 @@ test('a session is opened once, read, and closed with all that belongs to it', a
   expect((await call('GET', `/sessions/${user}`)).status).toBe(404)
   const opened = await Promise.all([1, 2, 3].map(() => call('POST', '/sessions', { user_id: user })))
   expect(opened.map(({ status }) => status).toSorted()).toEqual([200, 200, 201])
-  const [{ body }] = opened as [{ body: Session }]
+  const body = opened[0]!.body as Session
   expect(new Set(opened.map((each) => (each.body as Session).session_id)).size).toBe(1)
   expect((await call('GET', `/sessions/${user}`)).body).toEqual(body)
   await addFile(call, user, 'lantern-revolt.md')
