@@ -1,5 +1,5 @@
 // @ts-check
-// npm start: sets up, then becomes the main job. It runs in this same process, so its exit code, its signals and
+// npm start: sets up, then becomes the main job, of all systems or of the one that is named. It runs in this same process, so its exit code, its signals and
 // its terminal are its own.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ await run(async () => {
   setup()
   const [, , word] = process.argv
   const isNamed = word !== undefined && !word.startsWith('-')
-  const system = isNamed ? word : 'mirrulations'
+  const system = isNamed ? word : 'all'
   const known = readdirSync(systems).filter((name) => existsSync(jobOf(name)))
   if (!known.includes(system))
     throw new Stop(`There is no system "${system}": there are ${known.join(', ')}.`)

@@ -20,6 +20,7 @@ const usage = `Mirrors regulations.gov: a private Redis, a work generator, a wor
   --clients <n>     how many clients; 3 unless told
   --dockets <n>     records of the stand-in, likewise --documents, --comments, --attachments
 
+REDIS_URL             use this Redis instead of a private one
 REGULATIONS_API_KEY   mirror the real API, at REGULATIONS_BASE_URL if that is set; without it a stand-in is started
 MIRRULATIONS_DATA     where the mirror and Redis keep their files; without it they go when the job ends
                       (with the real API: ./mirrulations-data)
@@ -74,14 +75,11 @@ async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promi
 
   const data = await dataFolder(upstream.isReal)
   if (data.isTemporary) atEnd(() => rm(data.path, { recursive: true, force: true }))
-  const redis = await startRedis({ config: data.isTemporary ? {} : persistence(data.path) })
-  atEnd(() => redis.stop())
-  out.print(
-    `redis        ${redis.url}, private${data.isTemporary ? ' and temporary' : `, kept in ${data.path}`}`,
-  )
+  const { url: redisUrl, about } = await redisFor(data, atEnd)
+  out.print(`redis        ${redisUrl}, ${about}`)
 
   const mirror = join(data.path, 'mirror')
-  const { keys, connection, schema, close } = await openMirrulations(redis.url)
+  const { keys, connection, schema, close } = await openMirrulations(redisUrl)
   atEnd(close)
   const children: Child[] = []
   // The work server last: clients may still have something to bring or to give back.
@@ -100,7 +98,7 @@ async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promi
     const words = values.once && !restarts ? ['--once'] : []
     // What goes well is in the progress display already.
     const log = (line: string, isError: boolean) => (isError ? out.print(out.dim(line)) : undefined)
-    const given = { REDIS_URL: redis.url, ...upstream.env, ...env }
+    const given = { REDIS_URL: redisUrl, ...upstream.env, ...env }
     const child = await startChild({ name, module, arguments: words, env: given, restarts, log })
     children.push(child)
     return child
@@ -177,6 +175,19 @@ async function dataFolder(
   const path = resolve(named)
   mkdirSync(join(path, 'redis'), { recursive: true })
   return { path, isTemporary: false }
+}
+
+/** The Redis that was named, or a private one. */
+async function redisFor(
+  data: { readonly path: string; readonly isTemporary: boolean },
+  atEnd: (close: () => Promise<unknown>) => void,
+): Promise<{ readonly url: string; readonly about: string }> {
+  const named = process.env['REDIS_URL']?.trim()
+  if (named) return { url: named, about: 'as REDIS_URL says' }
+  const redis = await startRedis({ config: data.isTemporary ? {} : persistence(data.path) })
+  atEnd(() => redis.stop())
+  const about = data.isTemporary ? 'private and temporary' : `private, kept in ${data.path}`
+  return { url: redis.url, about }
 }
 
 /** Every write is on disk before it is answered: watermarks and jobs are there when the job is started again. */

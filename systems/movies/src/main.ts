@@ -19,6 +19,7 @@ const usage = `A film search whose Redis is a pure cache: a private Redis, the s
   --seconds <n>      how long they stay; 5 unless told
   --visitors <n>     how many there are at once; 6 unless told
 
+REDIS_URL            a Redis to use, which is left as it is; a private one unless set
 MOVIES_ENV           stands before every key; "demo" here, since this Redis is nobody else's
 PORT                 the port of the search on 127.0.0.1; any free one unless set
 MODEL_BASE_URL, …    a language model and embeddings; embedded ones that need no network unless set: see the README
@@ -42,10 +43,12 @@ async function run(stop: AbortSignal): Promise<void> {
   const visitors = wholeNumber({ '--visitors': values.visitors }, '--visitors', 6)
   const environment = { MOVIES_ENV: 'demo', ...process.env }
   const { log, rows } = tally(jsonLog((line) => console.error(line)).warn)
-  const redis = await startCacheServer()
+  const named = process.env['REDIS_URL']?.trim() ?? ''
+  const redis = named === '' ? await startCacheServer() : undefined
   try {
-    print('redis', `${redis.url}, private and temporary: volatile-lru below 450 MB, nothing on disk`)
-    const parts = await openParts({ ...environment, REDIS_URL: redis.url }, { log })
+    const about = 'private and temporary: volatile-lru below 450 MB, nothing on disk'
+    print('redis', redis === undefined ? 'as REDIS_URL says' : `${redis.url}, ${about}`)
+    const parts = await openParts({ ...environment, REDIS_URL: redis?.url ?? named }, { log })
     try {
       await parts.opened.ready(stop)
       await serve(parts)
@@ -53,7 +56,7 @@ async function run(stop: AbortSignal): Promise<void> {
       parts.opened.close()
     }
   } finally {
-    await redis.stop()
+    await redis?.stop()
   }
 
   async function serve(parts: Awaited<ReturnType<typeof openParts>>): Promise<void> {

@@ -1,0 +1,94 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { describeLifetime, prove } from 'keyspec'
+import { usage } from 'keyspec/inspect'
+import { fromNodeRedis } from 'keyspec/node-redis'
+import { startRedis } from 'keyspec/testing'
+import { createClient } from 'redis'
+import { all, moviesEnvironment, type System } from './schema.ts'
+
+const help = `Runs the five systems at once on one private Redis, each with traffic of its own, then shows the whole keyspace.
+
+  --once    the form that ends by itself, as this does anyway
+  NAME      runs one system: npm start -- movies; its own --help tells more`
+
+/** What each system is told, so that all are done in about ten seconds. */
+const jobs: { readonly [system in System]: readonly string[] } = {
+  courtlistener: ['--once', '--dockets', '60'],
+  documents: ['--once'],
+  tutor: ['--once', '--seconds', '8'],
+  mirrulations: ['--once', '--dockets', '12', '--documents', '40', '--comments', '80', '--attachments', '20'],
+  movies: ['--once', '--seconds', '8'],
+}
+
+const { values } = parseArgs({
+  options: { once: { type: 'boolean' }, help: { type: 'boolean', default: false } },
+})
+const stop = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
+
+if (values.help) console.log(help)
+else process.exitCode = await run()
+
+async function run(): Promise<number> {
+  prove(all)
+  console.log('five keyspaces on one database: no key could belong to two entries')
+  const server = await startRedis({
+    port: 'any',
+    config: { maxmemory: '450mb', 'maxmemory-policy': 'volatile-lru' },
+  })
+  try {
+    console.log(`redis ${server.url}, private and temporary`)
+    const names = Object.keys(jobs) as System[]
+    const codes = await Promise.all(names.map((name) => work(name, server.url)))
+    if (stop.signal.aborted) return 130
+    await show(server.url)
+    const failed = names.filter((_, at) => codes[at] !== 0)
+    if (failed.length > 0) console.error(`\n${failed.join(', ')} did not end well: see above.`)
+    return failed.length > 0 ? 1 : 0
+  } finally {
+    await server.stop()
+  }
+}
+
+/** Runs one system as a process; answers its exit code, and prints its lines under its name. */
+async function work(name: System, redisUrl: string): Promise<number> {
+  const module = fileURLToPath(new URL(`../../${name}/dist/main.js`, import.meta.url))
+  const child = fork(module, jobs[name], {
+    env: { ...process.env, REDIS_URL: redisUrl, MOVIES_ENV: moviesEnvironment, NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    signal: stop.signal,
+    // In a group of its own: a Ctrl-C in the terminal reaches this job alone, which ends the others.
+    detached: true,
+  })
+  child.on('error', () => {})
+  for (const stream of [child.stdout!, child.stderr!]) {
+    createInterface({ input: stream }).on('line', (line) => console.log(`${name.padEnd(13)} │ ${line}`))
+  }
+  const [code] = (await once(child, 'close')) as [number | null]
+  return code ?? 1
+}
+
+/** Every entry that has keys, and what they weigh. */
+async function show(url: string): Promise<void> {
+  const client = createClient({ url })
+  client.on('error', () => {})
+  await client.connect()
+  const line = (cells: readonly string[]) =>
+    console.log(cells.map((cell, at) => cell.padEnd([32, 44, 7, 10][at] ?? 0)).join(' '))
+  try {
+    console.log('\nThe whole keyspace')
+    line(['entry', 'pattern', 'type', 'lifetime', 'keys', 'bytes'])
+    for await (const { owned, keys, bytes } of usage(all, fromNodeRedis(client))) {
+      if (keys === 0) continue
+      const [lifetime = ''] = owned === undefined ? [] : describeLifetime(owned.spec.lifetime).split(/[: ]/)
+      const what = [owned?.entry ?? '(unknown)', owned?.pattern.text ?? '', owned?.spec.type ?? '', lifetime]
+      line([...what, String(keys), String(bytes)])
+    }
+  } finally {
+    client.destroy()
+  }
+}

@@ -1,0 +1,21 @@
+import { courtlistenerSchema } from '@keyspec-systems/courtlistener/schema'
+import { documentsSchema } from '@keyspec-systems/documents/schema'
+import { mirrulationsSchema } from '@keyspec-systems/mirrulations/schema'
+import { moviesSchema } from '@keyspec-systems/movies/schema'
+import { tutorSchema } from '@keyspec-systems/tutor/schema'
+import { mount, type Mounted, type Schema } from 'keyspec'
+
+/** The deployment environment that stands before every key of the film search. */
+export const moviesEnvironment = 'demo'
+
+/** The systems, by the names of their folders. */
+export type System = 'courtlistener' | 'documents' | 'tutor' | 'mirrulations' | 'movies'
+
+/** The keyspaces of all five systems on one database, each with the keys of its document. */
+export const all: { readonly [system in System]: Mounted<Schema> } = {
+  courtlistener: mount('', courtlistenerSchema()),
+  documents: mount('', documentsSchema()),
+  tutor: mount('', tutorSchema()),
+  mirrulations: mount('', mirrulationsSchema()),
+  movies: mount(`${moviesEnvironment}:`, moviesSchema()),
+}
