@@ -24,7 +24,14 @@ const COMMON = ['kind.ts', 'entry.ts', 'was.ts']
 const LIBRARY = 'packages/keyspec/src/'
 
 // The workspaces likewise: each may import the public exports of those above it.
-const ORDER = ['packages/keyspec/', 'packages/cli/', 'packages/dashboard/', 'systems/model/', 'systems/']
+const ORDER = [
+  'packages/keyspec/',
+  'packages/cli/',
+  'packages/dashboard/',
+  'systems/model/',
+  'systems/',
+  'systems/all/',
+]
 
 const library = sources(LIBRARY)
 const workspaces = [...filesIn('packages'), ...filesIn('systems')].filter(isManifest).map(workspaceAt)
@@ -99,5 +106,6 @@ function workspaceAt(manifest: string): { name: string; folder: string; exports:
 }
 
 function rankOf(folder: string): number {
-  return ORDER.findIndex((start) => `${folder}/`.startsWith(start))
+  const own = ORDER.indexOf(`${folder}/`)
+  return own === -1 ? ORDER.findIndex((start) => folder.startsWith(start)) : own
 }

@@ -43,7 +43,7 @@ export function* owned(schema: Schema, prefix = ''): Generator<Owned> {
 }
 
 /** Every kind of a schema, with its path and the prefix it stands under. */
-export function* kindsOf(
+function* kindsOf(
   schema: Schema,
   prefix = '',
   path = '',

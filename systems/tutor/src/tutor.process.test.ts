@@ -38,7 +38,7 @@ test('services in processes of their own hold one limit and count every turn tog
 })
 
 async function startService(redisUrl: string): Promise<string> {
-  const child = spawn(process.execPath, [built('service/service-main.js')], {
+  const child = spawn(process.execPath, [built('server/server-main.js')], {
     env: { ...process.env, REDIS_URL: redisUrl, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -82,12 +82,6 @@ export function table(heads: readonly string[], rows: readonly (readonly string[
   return [line(heads), widths.map((width) => '─'.repeat(width)).join('  '), ...rows.map(line)]
 }
 
-/** A bar of a width, filled up to a part of it. */
-export function bar(part: number, width: number): string {
-  const full = Math.round(Math.min(1, Math.max(0, part)) * width)
-  return '█'.repeat(full) + '░'.repeat(width - full)
-}
-
 // Escape sequences take no room, so a line that has some is left as it is: those are short.
 function cut(line: string, width: number): string {
   return line.includes('\u001B') || line.length <= width ? line : `${line.slice(0, width - 1)}…`

@@ -1,7 +1,7 @@
 import { startRedis, type TemporaryRedis } from 'keyspec/testing'
 
 /** What the document asks of the server: pure cache, a ceiling, and only what has a lifetime may be evicted. */
-export const serverConfig = {
+const serverConfig = {
   maxmemory: '450mb',
   'maxmemory-policy': 'volatile-lru',
   save: '',

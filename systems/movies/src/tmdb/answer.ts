@@ -4,7 +4,7 @@ const text = v.nullish(v.string())
 const name = v.object({ name: v.string() })
 
 /** One film in a list of TMDB's. */
-export const ListedMovie = v.object({
+const ListedMovie = v.object({
   id: v.number(),
   title: v.string(),
   original_title: text,

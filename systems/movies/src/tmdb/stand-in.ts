@@ -5,7 +5,7 @@ import type { Film } from '../catalogue/film.ts'
 import { folded } from '../understanding/name-index.ts'
 
 /** What it calls itself wherever it shows. */
-export const tmdbStandInName = 'stand-in for TMDB'
+const tmdbStandInName = 'stand-in for TMDB'
 
 /** What the stand-in knows beside the catalogue. */
 export interface TmdbStandInOptions {

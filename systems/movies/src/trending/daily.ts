@@ -1,5 +1,5 @@
 /** How long it is until the next midnight, UTC. */
-export function untilMidnightMs(now: number): number {
+function untilMidnightMs(now: number): number {
   const day = 86_400_000
   return day - (now % day)
 }

@@ -4,7 +4,7 @@ import type { Catalogue } from '../catalogue/catalogue.ts'
 import type { TrendingSource } from './trending-source.ts'
 
 /** How many films trend at once. */
-export const TRENDING_SIZE = 50
+const TRENDING_SIZE = 50
 
 // Films enough to choose from that a day's list differs from the next.
 const POOL = 400

@@ -45,7 +45,7 @@ const wanted = <S extends v.GenericSchema>(result: S) => v.strictObject({ result
 const choice = v.strictObject({ should_include: names, should_exclude: names })
 
 /** When the film came out; `between` includes both days, `before` and `after` leave their day out. */
-export const ReleaseDatePreference = wanted(
+const ReleaseDatePreference = wanted(
   v.strictObject({
     first_date: day,
     match_operation: v.picklist(['exact', 'before', 'after', 'between']),
@@ -54,7 +54,7 @@ export const ReleaseDatePreference = wanted(
 )
 
 /** Minutes. The document shows only null here: this shape follows that of the release date. */
-export const DurationPreference = wanted(
+const DurationPreference = wanted(
   v.strictObject({
     first_minutes: v.pipe(v.number(), v.integer(), v.minValue(1)),
     match_operation: v.picklist(['exact', 'less_than', 'greater_than', 'between']),
@@ -63,16 +63,16 @@ export const DurationPreference = wanted(
 )
 
 /** Genres to look for and to leave out. */
-export const GenresPreference = wanted(choice)
+const GenresPreference = wanted(choice)
 
 /** Languages. The document shows only null here: this shape follows that of genres. */
-export const AudioLanguagesPreference = wanted(choice)
+const AudioLanguagesPreference = wanted(choice)
 
 /** Services. The document shows only null here: this shape follows that of genres. */
-export const WatchProvidersPreference = wanted(choice)
+const WatchProvidersPreference = wanted(choice)
 
 /** American ratings. The document shows only null here. */
-export const MaturityRatingPreference = wanted(
+const MaturityRatingPreference = wanted(
   v.strictObject({
     rating: v.picklist(['G', 'PG', 'PG-13', 'R', 'NC-17']),
     match_operation: v.picklist(['exact', 'at_most', 'at_least']),
@@ -80,13 +80,13 @@ export const MaturityRatingPreference = wanted(
 )
 
 /** Whether the query asks for what is trending, or for what is well known. */
-export const PopularTrendingPreference = v.strictObject({
+const PopularTrendingPreference = v.strictObject({
   prefers_trending_movies: v.boolean(),
   prefers_popular_movies: v.boolean(),
 })
 
 /** What the critics should have thought. */
-export const ReceptionPreference = v.strictObject({
+const ReceptionPreference = v.strictObject({
   reception_type: v.picklist(['no_preference', 'critically_acclaimed', 'poorly_received']),
 })
 
