@@ -1,6 +1,6 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 
-// These start clusters or kill processes: one file at a time, after all the others.
+// These start clusters or kill processes: after all the others.
 const slow = ['**/*.cluster.test.ts', '**/*.process.test.ts']
 
 export default defineConfig({
@@ -17,7 +17,7 @@ export default defineConfig({
             'test-support/**/*.test.ts',
             ...slow.map((pattern) => `{packages,systems}/*/src/${pattern}`),
           ],
-          maxWorkers: 1,
+          maxWorkers: 2,
           testTimeout: 120_000,
           hookTimeout: 120_000,
           sequence: { groupOrder: 1 },
