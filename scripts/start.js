@@ -18,5 +18,12 @@ await run(async () => {
   if (!known.includes(system))
     throw new Stop(`There is no system "${system}": there are ${known.join(', ')}.`)
   process.argv.splice(1, isNamed ? 2 : 1, jobOf(system))
-  await import(pathToFileURL(jobOf(system)).href)
+  try {
+    await import(pathToFileURL(jobOf(system)).href)
+  } catch (error) {
+    const isMisspelt = error instanceof Error && 'code' in error && /^ERR_PARSE_ARGS/.test(String(error.code))
+    if (!isMisspelt) throw error
+    const [line] = error.message.split('. ')
+    throw new Stop(`${line}: npm start -- ${isNamed ? `${system} ` : ''}--help says what there is.`)
+  }
 })
