@@ -21,7 +21,8 @@ await run(async () => {
   try {
     await import(pathToFileURL(jobOf(system)).href)
   } catch (error) {
-    const isMisspelt = error instanceof Error && 'code' in error && /^ERR_PARSE_ARGS/.test(String(error.code))
+    const isMisspelt =
+      error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
     if (!isMisspelt) throw error
     const [line] = error.message.split('. ')
     throw new Stop(`${line}: npm start -- ${isNamed ? `${system} ` : ''}--help says what there is.`)
