@@ -76,7 +76,8 @@ export function fromNodeRedisCluster(cluster: NodeRedisCluster): Connection {
     client: 'node-redis',
     cluster: true,
     send(command, shape) {
-      const key = firstKeyOf(command, shape)
+      // As bytes where it came as bytes: another text would be of another slot.
+      const key = firstKeyOf(command, shape) === undefined ? undefined : withBuffers(command)[shape.firstKey]
       return answered(deadline, command, shape, async (args, options) => {
         const { masters } = cluster
         if (key !== undefined || masters.length === 0) return cluster.sendCommand(key, false, args, options)

@@ -1,3 +1,15 @@
 export { expectedType } from './expected-type.ts'
+export { keyFrom, shown, textOf } from './key-name.ts'
 export { matcher, type Matcher } from './matcher.ts'
+export { DEFAULT_LOAD, pace, type Pace } from './pace.ts'
+export {
+  type BuiltKey,
+  find,
+  type FindOptions,
+  type FoundKey,
+  select,
+  type Selection,
+  type SelectionOptions,
+} from './selection.ts'
 export { usage, type Usage, type UsageOptions } from './usage.ts'
+export { type Fact, look, type SeenKey, walk, type WalkOptions } from './walk.ts'
