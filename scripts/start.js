@@ -18,13 +18,5 @@ await run(async () => {
   if (!known.includes(system))
     throw new Stop(`There is no system "${system}": there are ${known.join(', ')}.`)
   process.argv.splice(1, isNamed ? 2 : 1, jobOf(system))
-  try {
-    await import(pathToFileURL(jobOf(system)).href)
-  } catch (error) {
-    const isMisspelt =
-      error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
-    if (!isMisspelt) throw error
-    const [line] = error.message.split('. ')
-    throw new Stop(`${line}: npm start -- ${isNamed ? `${system} ` : ''}--help says what there is.`)
-  }
+  await import(pathToFileURL(jobOf(system)).href)
 })

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { commandLine } from '@keyspec-systems/program'
 import { describeLifetime, prove } from 'keyspec'
 import { usage } from 'keyspec/inspect'
 import { fromNodeRedis } from 'keyspec/node-redis'
@@ -24,14 +24,11 @@ const jobs: { readonly [system in System]: readonly string[] } = {
   movies: ['--once', '--seconds', '8'],
 }
 
-const { values } = parseArgs({
-  options: { once: { type: 'boolean' }, help: { type: 'boolean', default: false } },
-})
+commandLine(help, { once: { type: 'boolean' } })
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
 
-if (values.help) console.log(help)
-else process.exitCode = await run()
+process.exitCode = await run()
 
 async function run(): Promise<number> {
   prove(all)

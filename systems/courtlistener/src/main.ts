@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
+import { commandLine, redisName } from '@keyspec-systems/program'
 import { describeLifetime } from 'keyspec'
 import { usage } from 'keyspec/inspect'
 import { startRedis } from 'keyspec/testing'
@@ -26,49 +26,44 @@ COURTLISTENER_DATA    where dockets and Redis are kept; without it they go at th
 REDIS_URL             use this Redis instead of a private one
 CALL_LIMIT_PER_HOUR, COURTLISTENER_SAFETY_BUFFER, REDIS_COUNTER_TTL_HOURS, REDIS_STATE_TTL_HOURS: see the README`
 
-const { values } = parseArgs({
-  options: {
-    once: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-    cleanup: { type: 'boolean', default: false },
-    delete: { type: 'boolean', default: false },
-    dockets: { type: 'string' },
-    workers: { type: 'string' },
-    run: { type: 'string' },
-  },
+const { values, count } = commandLine(help, {
+  once: { type: 'boolean' },
+  cleanup: { type: 'boolean' },
+  delete: { type: 'boolean' },
+  dockets: { type: 'string' },
+  workers: { type: 'string' },
+  run: { type: 'string' },
 })
+const dockets = count('dockets', 0, undefined) || undefined
+const workers = count('workers', 1, undefined)
 
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
 const atEnd: (() => Promise<unknown> | void)[] = []
 
-if (values.help) {
-  console.log(help)
-} else {
-  try {
-    await main()
-  } catch (error) {
-    if (stop.signal.aborted) process.exitCode = 130
-    else {
-      console.error(error instanceof Error ? error.message : String(error))
-      process.exitCode = 1
-    }
-  } finally {
-    for (const close of atEnd.toReversed()) await close()
+try {
+  await main()
+} catch (error) {
+  if (stop.signal.aborted) process.exitCode = 130
+  else {
+    console.error(error instanceof Error ? error.message : String(error))
+    process.exitCode = 1
   }
+} finally {
+  for (const close of atEnd.toReversed()) await close()
 }
 
 async function main(): Promise<void> {
-  const words = { ...process.env, ...(values.workers && { COURTLISTENER_WORKERS: values.workers }) }
+  const words = { ...process.env, ...(workers && { COURTLISTENER_WORKERS: String(workers) }) }
   const settings = settingsOf(words)
-  const dockets = wholeNumber({ '--dockets': values.dockets }, '--dockets', 0) || undefined
+  const intervalMs = wholeNumber(process.env, 'COURTLISTENER_INTERVAL_MS', 60_000)
   const upstream = await openUpstream(process.env, { dockets: dockets ?? 120 })
   atEnd.push(() => upstream.close())
   const data = await dataFolder(upstream.isReal)
   if (data.isTemporary) atEnd.push(() => rm(data.path, { recursive: true, force: true }))
   const redisUrl = await redisAt(data)
   console.log(`upstream  ${upstream.name}`)
-  console.log(`redis     ${redisUrl}`)
+  console.log(`redis     ${redisName(redisUrl)}`)
   console.log(`workers   ${settings.workers}`)
 
   const { keys, schema, connection, ready, close } = openCourtlistener({
@@ -80,7 +75,6 @@ async function main(): Promise<void> {
   await ready(stop.signal)
   if (values.cleanup) return clean(keys, settings)
 
-  const intervalMs = wholeNumber(process.env, 'COURTLISTENER_INTERVAL_MS', 60_000)
   for (;;) {
     let saidMs = 0
     const report = await run({

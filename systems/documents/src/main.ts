@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { commandLine, misuse, needRedis, redisName } from '@keyspec-systems/program'
 import { startRedis } from 'keyspec/testing'
 import { openDocuments } from './keyspace.ts'
 import { serveBoard } from './run/board.ts'
@@ -28,31 +29,25 @@ OCR_COMMAND       reads pages that are pictures: tesseract stdin stdout -l eng
 RATE_LIMIT        how many jobs of a queue a batch may begin in RATE_LIMIT_PER (1m); 600
 JOB_LEASE_MS      after which time the job of a worker that died is another's; 30000`
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    once: { type: 'boolean', default: false },
-    serve: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-    workers: { type: 'string' },
-  },
-})
+const { values, positionals, count } = commandLine(
+  usage,
+  { once: { type: 'boolean' }, serve: { type: 'boolean' }, workers: { type: 'string' } },
+  { takesFiles: true },
+)
+const workerCount = count('workers', 1, 2)
+const paths = await inputs()
 
 const { env } = process
 const out = screen(process.stdout, env)
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
 
-if (values.help) {
-  console.log(usage)
-} else {
-  try {
-    await run()
-  } catch (error) {
-    out.clear()
-    console.error(error instanceof Error ? error.message : String(error))
-    process.exitCode = 1
-  }
+try {
+  await run()
+} catch (error) {
+  out.clear()
+  console.error(error instanceof Error ? error.message : String(error))
+  process.exitCode = 1
 }
 
 async function run(): Promise<void> {
@@ -83,9 +78,8 @@ async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promi
   const children: Child[] = []
   const stopAll = () => Promise.all(children.map((child) => child.stop()))
   atEnd(stopAll)
-  const count = wholeNumber({ workers: values.workers }, 'workers', 2)
   await Promise.all(
-    Array.from({ length: count }, async (_, index) => {
+    Array.from({ length: workerCount }, async (_, index) => {
       const name = `worker-${index + 1}`
       const module = fileURLToPath(new URL('./worker/worker-main.js', import.meta.url))
       const log = (line: string, isError: boolean) => (isError ? out.print(out.dim(line)) : undefined)
@@ -95,7 +89,7 @@ async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promi
   )
 
   const batchId = `batch-${Date.now().toString(36)}`
-  const { documents } = await submit(keys, broker, batchId, await inputs())
+  const { documents } = await submit(keys, broker, batchId, paths)
   out.print(`batch        ${batchId}: ${documents.map(({ name }) => name).join(', ')}`)
   for (let isTold = false; !stop.signal.aborted;) {
     const { done, total } = await ended(keys, batchId)
@@ -122,7 +116,8 @@ async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promi
 async function redisUrl(atEnd: (close: () => Promise<unknown>) => void): Promise<string> {
   const given = env['REDIS_URL']?.trim() ?? ''
   if (given !== '') {
-    out.print(`redis        ${new URL(given).host || new URL(given).pathname}, yours`)
+    await needRedis(given, { signal: stop.signal })
+    out.print(`redis        ${redisName(given)}, yours`)
     return given
   }
   const named = env['DOCUMENTS_DATA']?.trim() ?? ''
@@ -143,10 +138,15 @@ async function inputs(): Promise<string[]> {
   const named = positionals.length === 0 ? [samples] : positionals
   const paths: string[] = []
   for (const path of named) {
-    if (/\.(pdf|txt)$/i.test(path)) paths.push(resolve(path))
-    else paths.push(...(await documentsIn(path)))
+    try {
+      const isFolder = (await stat(path)).isDirectory()
+      if (!isFolder && !/\.(pdf|txt)$/i.test(path)) misuse(`${path} is neither a .pdf nor a .txt`)
+      paths.push(...(isFolder ? await documentsIn(path) : [resolve(path)]))
+    } catch (error) {
+      misuse(error instanceof Error ? error.message : String(error))
+    }
   }
-  if (paths.length === 0) throw new Error(`there is no .pdf or .txt in ${named.join(', ')}`)
+  if (paths.length === 0) misuse(`there is no .pdf or .txt in ${named.join(', ')}`)
   return paths
 }
 

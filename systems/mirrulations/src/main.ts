@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { commandLine, needRedis, redisName } from '@keyspec-systems/program'
 import { startRedis } from 'keyspec/testing'
 import { openMirrulations } from './keyspace.ts'
 import { pause } from './program.ts'
@@ -26,33 +26,33 @@ MIRRULATIONS_DATA     where the mirror and Redis keep their files; without it th
                       (with the real API: ./mirrulations-data)
 PORT                  the port of the work server on 127.0.0.1; any free one unless set`
 
-const count = { type: 'string' } as const
-const { values } = parseArgs({
-  options: {
-    once: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-    clients: count,
-    dockets: count,
-    documents: count,
-    comments: count,
-    attachments: count,
-  },
+const number = { type: 'string' } as const
+const { values, count } = commandLine(usage, {
+  once: { type: 'boolean' },
+  clients: number,
+  dockets: number,
+  documents: number,
+  comments: number,
+  attachments: number,
 })
+const clients = count('clients', 1, 3)
+const backlog = Object.fromEntries(
+  (['dockets', 'documents', 'comments', 'attachments'] as const).flatMap((name) => {
+    const size = count(name, 0, undefined)
+    return size === undefined ? [] : [[name, size]]
+  }),
+)
 
 const out = screen(process.stdout, process.env)
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
 
-if (values.help) {
-  console.log(usage)
-} else {
-  try {
-    await run()
-  } catch (error) {
-    out.clear()
-    console.error(error instanceof Error ? error.message : String(error))
-    process.exitCode = 1
-  }
+try {
+  await run()
+} catch (error) {
+  out.clear()
+  console.error(error instanceof Error ? error.message : String(error))
+  process.exitCode = 1
 }
 
 async function run(): Promise<void> {
@@ -69,14 +69,14 @@ async function run(): Promise<void> {
 
 async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promise<void> {
   const startedAt = performance.now()
-  const upstream = await openUpstream(process.env, backlogSize())
+  const upstream = await openUpstream(process.env, backlog)
   atEnd(() => upstream.close())
   out.print(`upstream     ${upstream.name}`)
 
   const data = await dataFolder(upstream.isReal)
   if (data.isTemporary) atEnd(() => rm(data.path, { recursive: true, force: true }))
   const { url: redisUrl, about } = await redisFor(data, atEnd)
-  out.print(`redis        ${redisUrl}, ${about}`)
+  out.print(`redis        ${redisName(redisUrl)}, ${about}`)
 
   const mirror = join(data.path, 'mirror')
   const { keys, connection, schema, close } = await openMirrulations(redisUrl)
@@ -114,7 +114,7 @@ async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promi
   out.print(`work server  ${server.url}/data`)
   const [generator] = await Promise.all([
     begin('work generator', './generator/generator-main.js', {}, false),
-    ...Array.from({ length: clients() }, (_, index) =>
+    ...Array.from({ length: clients }, (_, index) =>
       begin(`client ${index + 1}`, './client/client-main.js', { WORK_SERVER_URL: server.url! }, true),
     ),
   ])
@@ -150,23 +150,6 @@ async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promi
   )
 }
 
-function backlogSize() {
-  const names = ['dockets', 'documents', 'comments', 'attachments'] as const
-  return Object.fromEntries(
-    names.flatMap((name) => (values[name] === undefined ? [] : [[name, number(name)]])),
-  )
-}
-
-function clients(): number {
-  return values.clients === undefined ? 3 : number('clients')
-}
-
-function number(name: 'clients' | 'dockets' | 'documents' | 'comments' | 'attachments'): number {
-  const text = values[name] ?? ''
-  if (!/^\d+$/.test(text)) throw new Error(`--${name} takes a whole number, not "${text}"`)
-  return Number(text)
-}
-
 async function dataFolder(
   isReal: boolean,
 ): Promise<{ readonly path: string; readonly isTemporary: boolean }> {
@@ -183,7 +166,10 @@ async function redisFor(
   atEnd: (close: () => Promise<unknown>) => void,
 ): Promise<{ readonly url: string; readonly about: string }> {
   const named = process.env['REDIS_URL']?.trim()
-  if (named) return { url: named, about: 'as REDIS_URL says' }
+  if (named) {
+    await needRedis(named, { signal: stop.signal })
+    return { url: named, about: 'as REDIS_URL says' }
+  }
   const redis = await startRedis({ config: data.isTemporary ? {} : persistence(data.path) })
   atEnd(() => redis.stop())
   const about = data.isTemporary ? 'private and temporary' : `private, kept in ${data.path}`

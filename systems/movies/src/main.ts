@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { commandLine, needRedis, redisName } from '@keyspec-systems/program'
 
 import { jsonLog } from './log.ts'
 import { program } from './program.ts'
@@ -26,28 +26,26 @@ MODEL_BASE_URL, …    a language model and embeddings; embedded ones that need 
 TMDB_TOKEN           details and trending films from TMDB; the catalogue's own unless set`
 
 const number = { type: 'string' } as const
-const { values } = parseArgs({
-  options: {
-    once: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
-    seconds: number,
-    visitors: number,
-  },
+const { values, count } = commandLine(usage, {
+  once: { type: 'boolean' },
+  seconds: number,
+  visitors: number,
 })
+const seconds = count('seconds', 1, 5)
+const visitors = count('visitors', 1, 6)
 
-if (values.help) console.log(usage)
-else await program('movies', run)
+await program('movies', run)
 
 async function run(stop: AbortSignal): Promise<void> {
-  const seconds = wholeNumber({ '--seconds': values.seconds }, '--seconds', 5)
-  const visitors = wholeNumber({ '--visitors': values.visitors }, '--visitors', 6)
+  const port = wholeNumber(process.env, 'PORT', 0)
   const environment = { MOVIES_ENV: 'demo', ...process.env }
   const { log, rows } = tally(jsonLog((line) => console.error(line)).warn)
   const named = process.env['REDIS_URL']?.trim() ?? ''
+  if (named !== '') await needRedis(named, { signal: stop })
   const redis = named === '' ? await startCacheServer() : undefined
   try {
     const about = 'private and temporary: volatile-lru below 450 MB, nothing on disk'
-    print('redis', redis === undefined ? 'as REDIS_URL says' : `${redis.url}, ${about}`)
+    print('redis', redis === undefined ? `${redisName(named)}, as REDIS_URL says` : `${redis.url}, ${about}`)
     const parts = await openParts({ ...environment, REDIS_URL: redis?.url ?? named }, { log })
     try {
       await parts.opened.ready(stop)
@@ -61,7 +59,7 @@ async function run(stop: AbortSignal): Promise<void> {
 
   async function serve(parts: Awaited<ReturnType<typeof openParts>>): Promise<void> {
     const { keys, opened, understander, embedder, details, trending, catalogue } = parts
-    const server = await listen(movieServer(parts), wholeNumber(process.env, 'PORT', 0))
+    const server = await listen(movieServer(parts), port)
     const end = new AbortController()
     const refreshing = daily(
       () => refreshTrending(keys, trending, log, end.signal),

@@ -1,7 +1,6 @@
-import { parseArgs } from 'node:util'
-
 import { openModel } from '@keyspec-systems/model'
 import { serveStandIn } from '@keyspec-systems/model/stand-in'
+import { commandLine, needRedis, redisName } from '@keyspec-systems/program'
 import { startRedis } from 'keyspec/testing'
 
 import { openTutor } from './keyspace.ts'
@@ -28,27 +27,23 @@ REDIS_URL, REDIS_PASSWORD                          a Redis to use, which is left
 CACHE_TTL_SECONDS, RATE_LIMIT_ENABLED              as the README says
 PORT                                               the port on 127.0.0.1; any free one unless set`
 
+const { values, count } = commandLine(usage, {
+  once: { type: 'boolean' },
+  seconds: { type: 'string' },
+  students: { type: 'string' },
+})
+const told = {
+  once: values.once === true,
+  seconds: count('seconds', 1, 4),
+  students: count('students', 1, 8),
+}
+
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
 
 const closers: (() => Promise<unknown> | void)[] = []
 try {
-  const { values } = parseArgs({
-    options: {
-      once: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-      seconds: { type: 'string', default: '4' },
-      students: { type: 'string', default: '8' },
-    },
-  })
-  if (values.help) console.log(usage)
-  else {
-    await job({
-      once: values.once,
-      seconds: wholeNumber('--seconds', values.seconds, 1),
-      students: wholeNumber('--students', values.students, 1),
-    })
-  }
+  await job()
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error))
   process.exitCode = 1
@@ -58,9 +53,11 @@ try {
   }
 }
 
-async function job(told: { readonly once: boolean; readonly seconds: number; readonly students: number }) {
+async function job(): Promise<void> {
   const env = process.env
+  const port = wholeNumber('PORT', env['PORT']?.trim() || '0')
   const named = env['REDIS_URL']?.trim() ?? ''
+  if (named !== '') await needRedis(named, { password: settings(env).redisPassword, signal: stop.signal })
   const redis = named === '' ? await startRedis() : undefined
   if (redis !== undefined) closers.push(() => redis.stop())
   const given =
@@ -74,10 +71,12 @@ async function job(told: { readonly once: boolean; readonly seconds: number; rea
   const [ocr, transcripts] = [openOcr(env), openTranscripts(env)]
   // The students read the pages of the stand-in, which are on a private address.
   const server = tutorServer({ opened, model, ocr, transcripts, pages: { allowPrivate: true } })
-  const url = await listen(server, wholeNumber('PORT', env['PORT']?.trim() || '0'))
+  const url = await listen(server, port)
   closers.push(() => closeServer(server))
 
-  console.log(`redis    ${redis === undefined ? 'as REDIS_URL says' : `${redis.url}, private and temporary`}`)
+  console.log(
+    `redis    ${redis === undefined ? `${redisName(named)}, as REDIS_URL says` : `${redis.url}, private and temporary`}`,
+  )
   console.log(`tutor    ${url}`)
   console.log(`models   ${model.answerer.model} and ${model.embedder.model}`)
   console.log(

@@ -1,0 +1,2 @@
+export { commandLine, misuse } from './command-line.ts'
+export { needRedis, redisName } from './need-redis.ts'
