@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     projects: [
       project('keyspec', 'packages/keyspec/src', { typecheck: true }),
+      project('cli', 'packages/cli/src'),
       project('systems', 'systems/*/src'),
       project('house', 'scripts/house'),
       {
@@ -17,6 +18,7 @@ export default defineConfig({
             'test-support/**/*.test.ts',
             ...slow.map((pattern) => `{packages,systems}/*/src/${pattern}`),
           ],
+          globalSetup: 'test-support/library.ts',
           maxWorkers: 2,
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -26,6 +28,8 @@ export default defineConfig({
     ],
     pool: 'forks',
     maxWorkers: 2,
+    // The files of one worker share what they import, which costs more than most tests; what they change they put back.
+    isolate: false,
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

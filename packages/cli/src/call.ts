@@ -1,0 +1,74 @@
+import { createInterface } from 'node:readline/promises'
+import type { Connection } from 'keyspec'
+import type { Call, Given, Options, Settings } from './command.ts'
+import type { serverOptions } from './options.ts'
+import { loadConfig } from './config/load.ts'
+import { type Target, openServer, targetOf } from './connect.ts'
+import type { Host } from './run.ts'
+import { log } from './terminal/log.ts'
+import { output } from './terminal/output.ts'
+
+/** Opens what a command may use; `close` ends every connection that it made. */
+export function openCall(
+  options: Given<Options>,
+  operands: readonly string[],
+  host: Host,
+): { readonly call: Call; close(): Promise<void> } {
+  const given = options as Given<typeof serverOptions> & {
+    json?: boolean
+    yes?: boolean
+    'no-color'?: boolean
+  }
+  const env = given['no-color'] === true ? { ...host.env, NO_COLOR: '1' } : host.env
+  const closing: (() => Promise<void>)[] = []
+  const messages = log(host.stderr, env)
+  let settings: Promise<Settings> | undefined
+  let connection: Promise<Connection> | undefined
+
+  const open = async (target: Target): Promise<Connection> => {
+    const server = await openServer(target)
+    closing.push(server.close)
+    return server.connection
+  }
+
+  const call: Call = {
+    options,
+    operands,
+    out: output(host.stdout, env, given.json === true),
+    log: messages,
+    signal: host.signal,
+    cwd: host.cwd,
+    env,
+    config: () => (settings ??= loadConfig(given, host.cwd)),
+    connect: () =>
+      (connection ??= (async () => {
+        const config = await call.config()
+        const ownUrl = given.url ?? env['REDIS_URL']
+        if (ownUrl === undefined && config.connect !== undefined) {
+          const own = await config.connect()
+          closing.push(own.close)
+          return own.connection
+        }
+        return open(targetOf(given, env, config))
+      })()),
+    connectTo: (url) => open({ url }),
+    async confirm(question, word) {
+      if (given.yes === true) return true
+      if (host.stdin.isTTY !== true || host.stderr.isTTY !== true) return false
+      const prompt = createInterface({ input: host.stdin, output: host.stderr as NodeJS.WritableStream })
+      try {
+        const answer = await prompt.question(`${question} Type "${word}" to go on: `, { signal: host.signal })
+        return answer.trim() === word
+      } finally {
+        prompt.close()
+      }
+    },
+  }
+  return {
+    call,
+    async close() {
+      messages.done()
+      for (const end of closing.toReversed()) await end()
+    },
+  }
+}

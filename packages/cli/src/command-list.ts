@@ -1,0 +1,17 @@
+import type { Command } from './command.ts'
+
+/** A command by its name: what it is for, and where its code is, loaded only when it is called. */
+export interface Listed {
+  readonly group: 'Declaration' | 'Look' | 'Change' | 'Move'
+  readonly load: () => Promise<Command<any>>
+  readonly about: string
+}
+
+/** Every command, in the order of the help. */
+export const commands: { readonly [name: string]: Listed } = {
+  explain: {
+    group: 'Look',
+    about: 'Whose a key is, and all that is known of it',
+    load: async () => (await import('./commands/explain.ts')).explain,
+  },
+}

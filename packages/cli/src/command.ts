@@ -1,0 +1,78 @@
+import type { Connection } from 'keyspec'
+import type { Config } from './config/config.ts'
+import type { ExitCode } from './failure.ts'
+import type { Log } from './terminal/log.ts'
+import type { Output } from './terminal/output.ts'
+
+/** One option of a command: `--under PREFIX`. */
+export interface Option {
+  readonly about: string
+  /** What stands behind it, in the help: `PREFIX`. A flag has none. */
+  readonly value?: string
+  /** It may be given several times, and comes as a list. */
+  readonly many?: boolean
+  /** Its value is a number. */
+  readonly number?: boolean
+  /** One letter: `y` for `-y`. */
+  readonly short?: string
+}
+
+/** The options of a command, by their names: `{ 'max-load': { … } }` is `--max-load`. */
+export type Options = { readonly [name: string]: Option }
+
+/** What a command was given: `options['max-load']` is a number or absent. */
+export type Given<O extends Options> = {
+  readonly [N in keyof O]?: O[N] extends { readonly value: string }
+    ? O[N] extends { readonly many: true }
+      ? readonly string[]
+      : O[N] extends { readonly number: true }
+        ? number
+        : string
+    : boolean
+}
+
+/** A verb of the command line: what it takes, what it prints, and what it does. */
+export interface Command<O extends Options = Options> {
+  /** What stands behind the verb, in the help: `KEY`, `[FILE]`. */
+  readonly operands?: string
+  readonly options: O
+  /** Whole command lines, and what each is for. */
+  readonly examples: readonly (readonly [line: string, about: string])[]
+  /** JSON Schema of what `--json` prints: of each line, or of the one document. */
+  readonly json: { readonly form: 'lines' | 'document'; readonly schema: object }
+  run(call: Call<O>): Promise<ExitCode>
+}
+
+/** One call of a command: what it was given, and what it may use. */
+export interface Call<O extends Options = Options> {
+  readonly options: Given<O>
+  readonly operands: readonly string[]
+  /** Standard output: data. */
+  readonly out: Output
+  /** Standard error: messages and progress. */
+  readonly log: Log
+  /** Aborted by Ctrl-C: a command stops where it can be resumed, and says how. */
+  readonly signal: AbortSignal
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The configuration with the flags laid over it. */
+  config(): Promise<Settings>
+  /** A connection to the configured server, closed when the command ends. */
+  connect(): Promise<Connection>
+  /** A connection to another server, by its URL. */
+  connectTo(url: string): Promise<Connection>
+  /** Whether `--yes` was given or somebody typed the word; never asks where nobody is there to answer. */
+  confirm(question: string, word: string): Promise<boolean>
+}
+
+/** The configuration as a command reads it. */
+export interface Settings extends Config {
+  readonly prefix: string
+  /** Where it came from, for messages and relative paths: the folder of the file, or the working folder. */
+  readonly folder: string
+}
+
+/** Keeps the names and types of a command's options. */
+export function command<const O extends Options>(described: Command<O>): Command<O> {
+  return described
+}

@@ -1,0 +1,28 @@
+import type { Connection, Schema } from 'keyspec'
+
+/** What `keyspec.config.ts` says: the schema, and where its keys are. Flags and REDIS_URL win over it. */
+export interface Config {
+  readonly schema: Schema
+  /** What stands before every key: `prod:`. */
+  readonly prefix?: string
+  /** The server: `redis://`, `rediss://` or `unix://`; with `cluster` or `sentinel` one of its nodes. */
+  readonly url?: string
+  /** Whether the URL is of a node of a cluster. */
+  readonly cluster?: boolean
+  /** The name of the master, where the URL is of a Sentinel. */
+  readonly sentinel?: string | SentinelOptions
+  /** A connection of your own making, over any client, instead of a URL. */
+  readonly connect?: () => Promise<{ readonly connection: Connection; close(): Promise<void> }>
+}
+
+/** A Sentinel set. */
+export interface SentinelOptions {
+  readonly name: string
+  /** The password of the Sentinels themselves, where they have one. */
+  readonly password?: string
+}
+
+/** Checks the types of a configuration: `export default defineConfig({ schema, url })`. */
+export function defineConfig(config: Config): Config {
+  return config
+}

@@ -1,0 +1,1 @@
+export { type Config, defineConfig, type SentinelOptions } from './config/config.ts'

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { keyspec } from '../../../test-support/command-line.ts'
+import { commands } from './command-list.ts'
+
+test('shows what there is, and each command its options and examples', async () => {
+  const { code, out } = await keyspec(['--help'])
+  expect(code).toBe(0)
+  for (const name of Object.keys(commands)) expect(out).toContain(`  ${name} `)
+  for (const [name, { load, about }] of Object.entries(commands)) {
+    const command = await load()
+    const help = await keyspec([name, '--help'])
+    expect(help.code).toBe(0)
+    expect(help.out).toContain(`usage: keyspec ${name} `)
+    expect(help.out).toContain(about)
+    expect(command.examples.length, name).toBeGreaterThan(0)
+    for (const [line] of command.examples)
+      expect(line).toMatch(new RegExp(`^(REDIS_URL=\\S+ )?keyspec ${name}\\b`))
+  }
+})
+
+test('a version is one line', async () => {
+  expect((await keyspec(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/)
+})
+
+test.each<[string, string[], string]>([
+  ['a command that is not there', ['adit'], 'there is no command "adit"'],
+  ['an option that is not there', ['explain', 'x', '--colour'], "Unknown option '--colour'"],
+  ['an operand too many', ['explain', 'a', 'b'], 'keyspec explain does not take "b"'],
+  ['a number that is none', ['explain', 'a', '--max-load', 'much'], '--max-load takes a number, not "much"'],
+  ['a configuration that is not there', ['explain', 'a', '--config', 'no.ts'], 'there is no no.ts'],
+  [
+    'a schema that is not there',
+    ['explain', 'a', '--schema', 'schema.ts#none'],
+    'schema.ts exports no schema "none"',
+  ],
+  ['no server', ['explain', 'a'], 'no server is named'],
+  ['a URL that is none', ['explain', 'a', '--url', 'localhost'], 'the server’s URL is not one'],
+  ['a URL of something else', ['explain', 'a', '--url', 'http://localhost'], 'http:// is no server’s URL'],
+])('%s is a misuse, said in one line', async (_, words, said) => {
+  const { code, err, out } = await keyspec(words)
+  expect(err).toContain(said)
+  expect(err.trimEnd().split('\n')).toHaveLength(1)
+  expect([code, out]).toEqual([2, ''])
+})
+
+test('outside any project it says what to write', async () => {
+  const { code, err } = await keyspec(['explain', 'a'], { cwd: '/' })
+  expect([code, err]).toEqual([2, expect.stringContaining('there is no keyspec.config.ts here or above')])
+})
+
+test('a server that is down is exit code 3, and its password is nowhere', async () => {
+  const { code, err, out } = await keyspec(['explain', 'a', '--url', 'redis://ann:hunter2@127.0.0.1:1'])
+  expect(code).toBe(3)
+  expect(err).toMatch(/^keyspec: redis:\/\/127\.0\.0\.1:1 cannot be reached: /)
+  expect(err + out).not.toContain('hunter2')
+})

@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { run } from '../packages/cli/src/run.ts'
+
+/** What a run of `keyspec` came to. */
+export interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+  /** The lines of standard output, each parsed as JSON. */
+  json(): any[]
+}
+
+/** How a run of `keyspec` differs from the plain one. */
+export interface RunOptions {
+  /** Where it is run: among the fixtures of the command line unless told. */
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+  /** Stands for somebody at a terminal, who types this when asked. */
+  readonly answer?: string
+}
+
+/** The folder of the command line's own configuration and schema. */
+export const fixture = join(import.meta.dirname, '../packages/cli/fixture')
+
+/** Runs `keyspec` in this process: `await keyspec(['audit', '--json'], { env: { REDIS_URL: redis.url } })`. */
+export async function keyspec(words: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const stdin = Object.assign(new PassThrough(), { isTTY: options.answer !== undefined })
+  const stdout = gathered(false)
+  const stderr = gathered(options.answer !== undefined)
+  if (options.answer !== undefined) stdin.write(`${options.answer}\n`)
+  const code = await run(words, {
+    cwd: options.cwd ?? fixture,
+    env: { NO_COLOR: '1', ...options.env },
+    stdin,
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    signal: options.signal ?? new AbortController().signal,
+  })
+  const out = stdout.text()
+  const json = () =>
+    out
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line))
+  return { code, out, err: stderr.text(), json }
+}
+
+function gathered(isTTY: boolean) {
+  const chunks: string[] = []
+  const stream = Object.assign(new PassThrough(), { isTTY, columns: 100 })
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk.toString()))
+  return { stream, text: () => chunks.join('') }
+}
