@@ -27,19 +27,32 @@ const requirements = [
     forTests: true,
     byHand:
       'install Python 3 and its package redis, so that `python3 -c "import redis"` works, then try again.',
-    // As Debian's is the one that its packages go to, it is asked first, whatever stands before it on the PATH.
-    found: () => python() !== undefined,
+    found: () => pythonHas('redis'),
     apt: ['python3-redis'],
     brew: [],
     dnf: ['python3-redis'],
     apk: ['py3-redis'],
   },
+  {
+    what: 'Celery',
+    forTests: true,
+    byHand: 'install it, so that `python3 -c "import celery"` works, then try again.',
+    found: () => pythonHas('celery'),
+    apt: ['python3-celery'],
+    brew: [],
+    dnf: ['python3-celery'],
+    apk: ['py3-celery'],
+  },
 ]
 
-/** A Python that has a Redis client, by which tests check what another program reads and writes. */
-function python() {
-  return ['/usr/bin/python3', 'python3'].find(
-    (command) => spawnSync(command, ['-c', 'import redis'], { stdio: 'ignore' }).status === 0,
+/**
+ * Whether a Python has a module, by which tests check what another program reads and writes. As Debian's is the one that
+ * its packages go to, it is asked first, whatever stands before it on the PATH.
+ * @param {string} module
+ */
+function pythonHas(module) {
+  return ['/usr/bin/python3', 'python3'].some(
+    (command) => spawnSync(command, ['-c', `import ${module}`], { stdio: 'ignore' }).status === 0,
   )
 }
 

@@ -1,5 +1,5 @@
 import { SchemaError } from '../../errors.ts'
-import type { Kind, KeySpec, RedisType } from '../../kind/kind.ts'
+import type { Foreign, ForeignKey, Kind, KeySpec, RedisType } from '../../kind/kind.ts'
 import { type ForeignEntry, foreignKeys, foreignSpec } from './foreign.ts'
 
 /** Which queues of Celery there are. */
@@ -9,15 +9,19 @@ export interface CeleryOptions {
   readonly globalKeyPrefix?: string
   /** `priority_steps` in `broker_transport_options`; 0, 3, 6, 9 unless told, as there. */
   readonly prioritySteps?: readonly number[]
+  /** Exchanges besides Celery's own and those that are called like a queue, as Celery calls them unless told. */
+  readonly exchanges?: readonly string[]
 }
 
 // What kombu puts between the name of a queue and a priority.
 const SEPARATOR = '\u0006\u0016'
 
+// Remote control, and the events of workers (https://docs.celeryq.dev/en/stable/userguide/monitoring.html).
+const OWN_EXCHANGES = ['celery.pidbox', 'celeryev']
+
 /**
  * The keys of Celery's broker, which are kombu's: the queues and their priorities, the bindings, what was delivered and not
- * yet acknowledged. The mailboxes for answers to a remote control (`<id>.reply.celery.pidbox`) are not among them: they
- * live for seconds, and no pattern tells them from the binding `_kombu.binding.reply.celery.pidbox`.
+ * yet acknowledged, and the mailboxes for answers to a remote control, which stay where nobody fetched an answer.
  *
  * @example
  * tasks: celery({ globalKeyPrefix: 'broker:', queues: ['default', 'ocr'] })
@@ -26,8 +30,9 @@ export function celery({
   queues,
   globalKeyPrefix = '',
   prioritySteps = [0, 3, 6, 9],
+  exchanges = [],
 }: CeleryOptions): Kind<ForeignEntry> {
-  const spec = (name: string, keys: RedisType, about: string) =>
+  const spec = (name: string, keys: RedisType | Foreign['describe'], about: string) =>
     foreignSpec(globalKeyPrefix + name, { by: 'Celery', keys, about })
   const ofQueue = (queue: string): KeySpec[] => {
     if (queue === '') throw new SchemaError('a Celery queue has a name')
@@ -42,11 +47,21 @@ export function celery({
   }
   return foreignKeys([
     ...queues.flatMap(ofQueue),
-    spec('_kombu.binding.<exchange*>', 'set', 'The queues bound to an exchange'),
+    ...[...new Set([...queues, ...OWN_EXCHANGES, ...exchanges])].map((exchange) =>
+      spec(`_kombu.binding.${exchange}`, 'set', `The queues bound to the exchange ${exchange}`),
+    ),
+    // One pattern for both, as nothing else tells the binding of this exchange from one of its queues.
+    spec('<mailbox>.reply.celery.pidbox', ([mailbox]) => mailboxKey(mailbox), 'Answers to a remote control'),
     spec('unacked', 'hash', 'Messages delivered and not yet acknowledged'),
     spec('unacked_index', 'zset', 'The same by the time of delivery'),
     spec('unacked_mutex', 'string', 'Held by the worker that gives back what nobody acknowledged'),
   ])
+}
+
+function mailboxKey(mailbox: string | undefined): ForeignKey {
+  return mailbox === '_kombu.binding'
+    ? { type: 'set', about: 'the mailboxes that are bound' }
+    : { type: 'list', about: 'answers that nobody fetched yet' }
 }
 
 /**

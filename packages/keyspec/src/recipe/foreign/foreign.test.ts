@@ -10,7 +10,7 @@ import { foreign } from './foreign.ts'
 
 const schema = {
   broker: bullmq({ prefix: 'broker', queues: ['ocr', 'ocr2', 'text'] }),
-  tasks: celery({ globalKeyPrefix: 'broker:', queues: ['ocr', 'text'] }),
+  tasks: celery({ globalKeyPrefix: 'broker:', queues: ['ocr', 'text'], exchanges: ['media'] }),
   results: celeryResults({ globalKeyPrefix: 'results:' }),
   other: foreign('queue:<name>', { by: 'Sidekiq', keys: 'list', about: 'Jobs that wait' }),
 }
@@ -41,13 +41,21 @@ test.each([
   ['broker:ocr:de:some:id', 'string'],
   ['broker:ocr', 'list'],
   ['broker:ocr\u0006\u00163', 'list'],
-  ['broker:_kombu.binding.celery', 'set'],
-  ['broker:unacked_index', 'zset'],
+  ['broker:_kombu.binding.ocr', 'set'],
+  ['broker:_kombu.binding.media', 'set'],
+  ['broker:_kombu.binding.celery.pidbox', 'set'],
+  ['broker:_kombu.binding.celeryev', 'set'],
   ['broker:_kombu.binding.reply.celery.pidbox', 'set'],
+  ['broker:0b5d1ca2-9d5c-3f0a-8a5e-6f1c2d3e4f50.reply.celery.pidbox', 'list'],
+  ['broker:unacked', 'hash'],
+  ['broker:unacked_index', 'zset'],
+  ['broker:unacked_mutex', 'string'],
   ['results:celery-task-meta-1b4e28ba', 'string'],
   ['celery-task-meta-1b4e28ba', 'string'],
   ['results:celery-taskset-meta-7.j', 'zset'],
   ['results:celery-taskset-meta-7.t', 'string'],
+  ['results:celery-taskset-meta-7.s', 'string'],
+  ['results:chord-unlock-7', 'string'],
   ['queue:mail', 'list'],
 ])('%s is a %s', (key, type) => {
   const owned = matcher(schema).match(key)
