@@ -1,6 +1,7 @@
 export { open, type Keyspace, type OpenOptions } from './keyspace.ts'
 export { mount, prove, type Mounted, type Schema } from './schema.ts'
 export { type Duration } from './duration.ts'
+export type { Size } from './size.ts'
 export { type Params } from './pattern.ts'
 export { day, digest, type Digest, hour, number, type ParamCodec } from './param.ts'
 export { boolean } from './codec/boolean.ts'

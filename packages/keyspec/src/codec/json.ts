@@ -10,6 +10,7 @@ export function json<S extends StandardSchemaV1>(
 ): Codec<StandardSchemaV1.InferOutput<S>, StandardSchemaV1.InferInput<S>> {
   return textCodec({
     name: 'json',
+    schema,
     encode(value) {
       validate(schema, value)
       const stored = JSON.stringify(value) as string | undefined

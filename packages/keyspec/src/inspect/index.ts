@@ -1,3 +1,4 @@
+export { owned, type Owned } from '../schema.ts'
 export { expectedType } from './expected-type.ts'
 export { keyFrom, shown, textOf } from './key-name.ts'
 export { matcher, type Matcher } from './matcher.ts'

@@ -3,6 +3,8 @@ import type { Connection, Subscriber } from '../connection/connection.ts'
 import type { ParamCodec, ParamCodecs } from '../param.ts'
 import { type Params, type Pattern, pattern as parsePattern } from '../pattern.ts'
 import { SchemaError } from '../errors.ts'
+import { bytesIn, type Size } from '../size.ts'
+import { type Fingerprint, fingerprintOf, type FingerprintOptions } from './fingerprint.ts'
 import { type Lifetime, type LifetimeOptions, lifetime } from './lifetime.ts'
 
 /** What `TYPE` says of a key. */
@@ -39,6 +41,14 @@ export interface KeySpec {
   readonly about: string | undefined
   /** The placeholder that stands for a person. */
   readonly subject: string | undefined
+  /** Who answers for these keys. */
+  readonly owner?: string | undefined
+  /** How much memory one key may take, in bytes. */
+  readonly budgetBytes?: number | undefined
+  /** Whether the server may evict these keys when its memory is full. */
+  readonly evictable: boolean
+  /** What the values depend on, beside what they are made from. */
+  readonly fingerprint?: Fingerprint | undefined
 }
 
 /** What a kind is given to open itself. */
@@ -75,6 +85,14 @@ export interface Description<P extends string, C extends ParamCodecs<P> = {}> {
   readonly was?: readonly string[]
   /** Codecs for placeholders that do not hold plain text. */
   readonly params?: C
+  /** Who answers for these keys: a team or a program, for the manifest and the documentation. */
+  readonly owner?: string
+  /** How much memory one key may take; an audit reports those that take more. */
+  readonly budget?: Size
+  /** Whether the server may evict these keys when its memory is full; unless said, those that expire by themselves. */
+  readonly evictable?: boolean
+  /** What the values depend on beside their placeholders: when it changes and the version does not, `keyspec check` fails. */
+  readonly fingerprint?: FingerprintOptions
 }
 
 /** Checks what was declared of one pattern, and makes it the `KeySpec` that the tools read. */
@@ -86,7 +104,7 @@ export function keySpec(
 ): KeySpec {
   const pattern = parsePattern(text)
   const lives = lifetime(text, options)
-  const { about, subject, was = [], params = {} } = options
+  const { about, subject, was = [], params = {}, owner, budget, evictable, fingerprint } = options
   for (const name of [...Object.keys(params), ...(subject === undefined ? [] : [subject])]) {
     if (!pattern.params.includes(name)) throw new SchemaError(`"${text}" has no placeholder <${name}>`)
   }
@@ -107,5 +125,9 @@ export function keySpec(
     was: old,
     about,
     subject,
+    owner,
+    budgetBytes: budget === undefined ? undefined : bytesIn(budget),
+    evictable: evictable ?? lives.ttlMs !== 'forever',
+    fingerprint: fingerprint === undefined ? undefined : fingerprintOf(fingerprint),
   }
 }

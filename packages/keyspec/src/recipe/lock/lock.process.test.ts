@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type Compiled, compileLibrary, type Program } from '../../../../../test-support/program.ts'
+import { type Compiled, compiledLibrary, type Program } from '../../../../../test-support/program.ts'
 import { eventually, startRedis, type TemporaryRedis, unique } from '../../testing/index.ts'
 
 let redis: TemporaryRedis
@@ -7,7 +7,7 @@ let library: Compiled
 const programs: Program[] = []
 
 beforeAll(async () => {
-  library = compileLibrary()
+  library = compiledLibrary()
   redis = await startRedis()
 })
 

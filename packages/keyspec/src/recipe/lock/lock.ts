@@ -78,7 +78,7 @@ export function lock<
   const F extends string | undefined = undefined,
 >(pattern: P, options: LockOptions<P, C, F>): Kind<LockEntry<P, C, F>> {
   const { ttl, fence, unreachable, ...description } = options
-  const spec = keySpec(pattern, 'string', textCodec, { ...description, ttl })
+  const spec = keySpec(pattern, 'string', textCodec, { evictable: false, ...description, ttl })
   const ttlMs = milliseconds(ttl)
   const fenceTtlMs = Math.max(ttlMs, WEEK_MS)
   const fenceSpec = fence === undefined ? undefined : specOfFence(spec, fence, fenceTtlMs)
