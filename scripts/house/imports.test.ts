@@ -85,7 +85,7 @@ function resolve(path: string, specifier: string): string {
 
 function mayImport(from: string, to: string): boolean {
   const home = from.split('/', 2).join('/')
-  const isTest = /\.test(-d)?\.ts$/.test(from)
+  const isTest = /\.test(-d)?\.ts$/.test(from) || from.includes('/fixture/')
   const workspace = workspaces.find(({ name }) => to === name || to.startsWith(`${name}/`))
   if (workspace) {
     const isEarlier = rankOf(workspace.folder) < rankOf(home) || (isTest && workspace.folder === home)
