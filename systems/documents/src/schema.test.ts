@@ -1,21 +1,24 @@
-import { execFileSync } from 'node:child_process'
 import { prove } from 'keyspec'
 import { matcher, usage } from 'keyspec/inspect'
 import { startRedis, type TemporaryRedis } from 'keyspec/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Python, startPython } from '../../../test-support/python.ts'
 import { type Opened, openDocuments } from './keyspace.ts'
 import { newState } from './pipeline/document-state.ts'
 import { documents, documentsSchema } from './schema.ts'
 
 let redis: TemporaryRedis
 let opened: Opened
+let interpreter: Python
 
 beforeAll(async () => {
+  interpreter = startPython()
   redis = await startRedis()
   opened = await openDocuments(redis.url, { limit: 3 })
 })
 
 afterAll(async () => {
+  interpreter.stop()
   opened.close()
   await redis.stop()
 })
@@ -82,17 +85,17 @@ describe.each(entries)('%s and a Python program', (entry, name, ttl) => {
 
   test('read what the other writes', async () => {
     await handle().set(values[entry])
-    expect(python(`print(json.dumps([r.type(K), json.loads(r.get(K)), r.ttl(K)]))`, key)).toEqual([
+    expect(await python(`print(json.dumps([r.type(K), json.loads(r.get(K)), r.ttl(K)]))`, key)).toEqual([
       'string',
       values[entry],
       expect.toSatisfy((left: number) => left > ttl - 60 && left <= ttl),
     ])
-    python(`r.delete(K); r.setex(K, 60, json.dumps(V)); print('null')`, key, values[entry])
+    await python(`r.delete(K); r.setex(K, 60, json.dumps(V)); print('null')`, key, values[entry])
     expect(await handle().get()).toEqual(values[entry])
   })
 
   test('an old key without its prefix is read, and moved with the time it has left', async () => {
-    python(`r.setex(K, 600, json.dumps(V)); print('null')`, key.replace('cache:', ''), values[entry])
+    await python(`r.setex(K, 600, json.dumps(V)); print('null')`, key.replace('cache:', ''), values[entry])
     expect(await handle().get()).toEqual(values[entry])
     expect(await redis.command('DBSIZE')).toBe(1)
     expect(await redis.command('EXISTS', key)).toBe(1)
@@ -111,7 +114,12 @@ test('a batch’s progress and statistics are hashes of plain numbers, both ways
     const hash = opened.keys[entry]({ batchId: 'b1' })
     await hash.set({ [field]: 2 })
     expect(
-      python(`r.hincrby(K, F, 3); print(json.dumps([r.type(K), r.hgetall(K), r.ttl(K)]))`, key, null, field),
+      await python(
+        `r.hincrby(K, F, 3); print(json.dumps([r.type(K), r.hgetall(K), r.ttl(K)]))`,
+        key,
+        null,
+        field,
+      ),
     ).toEqual([
       'hash',
       { [field]: '5' },
@@ -176,7 +184,7 @@ test('a manifest, metrics and results are JSON with their lifetimes, both ways',
   for (const [name, key, value, ttl] of rows) {
     await (key as { set(value: unknown): Promise<void> }).set(value)
     expect(
-      python(
+      await python(
         `v = json.loads(r.get(K)); r.set(K, json.dumps(v), keepttl=True); print(json.dumps([r.type(K), v, r.ttl(K)]))`,
         name,
       ),
@@ -189,11 +197,9 @@ test('a limit is an INCR that expires, counted by both', async () => {
   const limiter = opened.keys.rateLimit({ resource: 'ocr', identifier: 'b1' })
   expect(await limiter.take()).toMatchObject({ allowed: true, remaining: 2 })
   const key = 'rate:limit:ocr:b1'
-  expect(python(`r.incr(K); print(json.dumps([r.type(K), r.get(K), 0 < r.ttl(K) <= 60]))`, key)).toEqual([
-    'string',
-    '2',
-    true,
-  ])
+  expect(
+    await python(`r.incr(K); print(json.dumps([r.type(K), r.get(K), 0 < r.ttl(K) <= 60]))`, key),
+  ).toEqual(['string', '2', true])
   expect(await limiter.take()).toMatchObject({ allowed: true, remaining: 0 })
   expect(await limiter.take()).toMatchObject({ allowed: false })
 })
@@ -239,7 +245,7 @@ test('keys of prefixes that begin alike are never taken for each other’s', asy
 })
 
 /** What a Python program prints as JSON, given a key K, a value V and a field F. */
-function python(lines: string, key: string, value: unknown = null, field = ''): unknown {
+async function python(lines: string, key: string, value: unknown = null, field = ''): Promise<unknown> {
   const program = [
     'import json, sys, redis',
     'S, K, V, F = json.loads(sys.argv[1])',
@@ -247,5 +253,5 @@ function python(lines: string, key: string, value: unknown = null, field = ''): 
     lines,
   ].join('\n')
   const given = JSON.stringify([redis.socket, key, value, field])
-  return JSON.parse(execFileSync('/usr/bin/python3', ['-c', program, given], { encoding: 'utf8' }))
+  return JSON.parse(await interpreter.run(program, given))
 }

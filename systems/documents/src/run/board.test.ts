@@ -22,7 +22,17 @@ test('the board shows the queues on this machine alone, and changes nothing', as
   expect((await fetch(`${board.url}api/queues/ocr/pause`, { method: 'PUT' })).status).toBe(405)
   expect(await broker.queues.ocr.isPaused()).toBe(false)
   expect(await statusFor(board.url, 'elsewhere.example')).toBe(403)
+
+  // Whatever its page asks other hosts for, a browser is told to load nothing from them.
+  const page = await fetch(board.url)
+  expect(await page.text()).toContain('<title>Bull Dashboard</title>')
+  const policy = page.headers.get('Content-Security-Policy')!.split('; ')
+  expect(policy).toContain("default-src 'self'")
+  expect(policy.flatMap((rule) => rule.split(' ').slice(1)).filter((from) => !own.includes(from))).toEqual([])
 })
+
+/** What a policy may allow: none of it is another host. */
+const own = ["'self'", "'none'", "'unsafe-inline'", 'data:']
 
 /** The status of a request that names another host. */
 function statusFor(url: string, host: string): Promise<number | undefined> {

@@ -42,11 +42,14 @@ export async function processJob(
  * Counts a job that BullMQ gave up, whatever the reason: one whose workers died again and again is never given to
  * `processJob` any more. What was counted already is not counted again.
  */
-export async function gaveUp(keys: Documents, { name, data, finishedOn }: Job<DocumentJob>): Promise<void> {
+export async function gaveUp(keys: Documents, job: Job<DocumentJob>): Promise<void> {
+  const { name, data, finishedOn, failedReason } = job
   if (finishedOn === undefined) return
   const { batch_id, document_uuid: documentUuid } = data
   const stage = stages.find((each) => each === name)
-  if (stage !== undefined) await jobEnded(keys, batch_id, { documentUuid, stage }, 'failed')
+  if (stage !== undefined && (await jobEnded(keys, batch_id, { documentUuid, stage }, 'failed'))) {
+    await advance(keys, data, stage, { type: 'failed', error: failedReason })
+  }
   await documentIs(keys, batch_id, documentUuid, 'failed')
 }
 

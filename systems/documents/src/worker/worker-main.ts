@@ -1,13 +1,11 @@
-import { Worker } from 'bullmq'
 import { openDocuments } from '../keyspace.ts'
 import { ocrFrom } from '../pipeline/ocr.ts'
 import { program, report } from '../program.ts'
-import { brokerPrefix, queues } from '../schema.ts'
+import { queues } from '../schema.ts'
 import { limits, required, wholeNumber } from '../settings.ts'
 import { openBroker } from './broker.ts'
 import { Performance } from './metrics.ts'
-import { gaveUp, processJob } from './process.ts'
-import type { DocumentJob } from './stage.ts'
+import { queueWorker } from './queue-worker.ts'
 
 await program('worker', async (stop) => {
   const { env } = process
@@ -16,26 +14,7 @@ await program('worker', async (stop) => {
   const broker = openBroker(opened.client)
   const measured = new Performance(env['WORKER_NAME'] ?? 'worker')
   const shop = { keys: opened.keys, broker, ocr: ocrFrom(env), performance: measured }
-  const workers = queues.map(
-    (queue) =>
-      new Worker<DocumentJob, string>(queue, (job, token) => processJob(shop, queue, job, token), {
-        connection: opened.client(),
-        prefix: brokerPrefix,
-        concurrency: 2,
-        lockDuration: leaseMs,
-        stalledInterval: leaseMs,
-        // A worker may die more than once with the same job in hand.
-        maxStalledCount: 5,
-      }),
-  )
-  // Without a listener an error would end the process; the client says what there is to say.
-  for (const worker of workers) {
-    worker.on('error', () => undefined)
-    worker.on('failed', (job) => {
-      if (job !== undefined)
-        void gaveUp(opened.keys, job).catch((error: Error) => console.error(error.message))
-    })
-  }
+  const workers = queues.map((queue) => queueWorker(shop, queue, { connection: opened.client(), leaseMs }))
   await Promise.all(workers.map((worker) => worker.waitUntilReady()))
   const flushing = setInterval(() => void measured.flush(opened.keys).catch(() => undefined), 5_000)
   report({ ready: true })
