@@ -1,8 +1,7 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inject } from 'vitest'
 
 const root = join(import.meta.dirname, '..')
 
@@ -29,16 +28,9 @@ export interface Program {
   kill(): Promise<void>
 }
 
-/** Compiles the library's sources, as they are now, into a temporary directory. Every program ends with it. */
-export function compileLibrary(): Compiled {
-  const folder = mkdtempSync(join(tmpdir(), 'keyspec-program-'))
-  const compiler = join(root, 'node_modules/typescript/bin/tsc')
-  const project = join(root, 'packages/keyspec/tsconfig.json')
-  const options = ['--outDir', folder, '--noCheck', '--composite', 'false', '--incremental', 'false']
-  const quiet = ['--declaration', 'false', '--sourceMap', 'false', '--inlineSources', 'false']
-  execFileSync(process.execPath, [compiler, '-p', project, ...options, ...quiet])
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-
+/** The library's sources, compiled before the first test (library.ts). Every program ends with it. */
+export function compiledLibrary(): Compiled {
+  const folder = inject('library')
   const children = new Set<ChildProcess>()
   return {
     run(lines, given) {
@@ -53,7 +45,6 @@ export function compileLibrary(): Compiled {
     },
     [Symbol.dispose]() {
       for (const child of children) child.kill('SIGKILL')
-      rmSync(folder, { recursive: true })
     },
   }
 }

@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
 import { describeLifetime } from 'keyspec'
 import { startRedis, type TemporaryRedis, unique } from 'keyspec/testing'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { type Python, startPython } from '../../../test-support/python.ts'
 import { cleanup } from './cleanup.ts'
 import { openCourtlistener } from './keyspace.ts'
 import { courtlistenerSchema } from './schema.ts'
@@ -13,12 +12,17 @@ import { runState, unfinishedRun } from './state/run-state.ts'
 import { taskTiming } from './state/task-timing.ts'
 
 let redis: TemporaryRedis
+let interpreter: Python
 
 beforeAll(async () => {
+  interpreter = startPython()
   redis = await startRedis()
 })
 
-afterAll(() => redis.stop())
+afterAll(async () => {
+  interpreter.stop()
+  await redis.stop()
+})
 
 async function opened(settings = {}) {
   const prefix = `${unique()}:`
@@ -35,16 +39,8 @@ import ast, datetime, json, sys, redis
 r = redis.Redis(unix_socket_path=sys.argv[1], decode_responses=True)
 p = sys.argv[2]
 ${lines}`
-  // Debian's own, where there is one: its packages are not for a Python that stands before it on the PATH.
-  for (const command of ['/usr/bin/python3', 'python3']) {
-    try {
-      const { stdout } = await promisify(execFile)(command, ['-c', program, redis.socket, prefix])
-      return stdout === '' ? undefined : JSON.parse(stdout)
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    }
-  }
-  throw new Error('there is no python3')
+  const printed = await interpreter.run(program, redis.socket, prefix)
+  return printed === '' ? undefined : JSON.parse(printed)
 }
 
 const runId = 'manual_2024-09-17T14:30:00+00:00'

@@ -1,11 +1,10 @@
-import { execFile, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
 
 import { open } from 'keyspec'
 import { startRedis, type TemporaryRedis } from 'keyspec/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
+import { type Python, startPython } from '../../../test-support/python.ts'
 import { catalogueOf, loadCatalogue } from './catalogue/catalogue.ts'
 import { embeddedDetails } from './detail/embedded.ts'
 import { openMovies, type Opened } from './keyspace.ts'
@@ -21,16 +20,14 @@ given = json.loads(sys.argv[2])
 def hashed(text):
     return hashlib.sha256(re.sub(r'\\s+', ' ', text.strip()).encode()).hexdigest()[:16]
 `
-// As Debian's is the one that its packages go to, it is asked first.
-const interpreter = ['/usr/bin/python3', 'python3'].find(
-  (command) => spawnSync(command, ['-c', 'import redis']).status === 0,
-)
 
 let redis: TemporaryRedis
 let opened: Opened
+let interpreter: Python
 const warnings: string[] = []
 
 beforeAll(async () => {
+  interpreter = startPython()
   redis = await startRedis()
   opened = openMovies({
     url: redis.url,
@@ -42,6 +39,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
+  interpreter.stop()
   opened.close()
   await redis.stop()
 })
@@ -55,11 +53,8 @@ beforeEach(async () => {
 /** Runs the lines in Python, with `r` the client and `given` the values; answers what they leave in `told`. */
 async function python(lines: string, given: unknown = null): Promise<unknown> {
   const script = `${prelude}\n${lines}\nprint(json.dumps(told))`
-  const { stdout } = await run(interpreter ?? 'python3', ['-c', script, redis.socket, JSON.stringify(given)])
-  return JSON.parse(stdout)
+  return JSON.parse(await interpreter.run(script, redis.socket, JSON.stringify(given)))
 }
-
-const run = promisify(execFile)
 
 const never = () => Promise.reject(new Error('there was nothing to load'))
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 16)

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type Compiled, compileLibrary, type Program } from '../../../../test-support/program.ts'
+import { type Compiled, compiledLibrary, type Program } from '../../../../test-support/program.ts'
 import { unique } from '../testing/eventually.ts'
 import { startRedis, type TemporaryRedis } from '../testing/redis.ts'
 
 let server: TemporaryRedis
 let library: Compiled
 beforeAll(async () => {
-  library = compileLibrary()
+  library = compiledLibrary()
   server = await startRedis()
 })
 afterAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Compiled, compileLibrary, type Program } from '../../../../../test-support/program.ts'
+import { type Compiled, compiledLibrary, type Program } from '../../../../../test-support/program.ts'
 import { startRedis, type TemporaryRedis, unique } from '../../testing/index.ts'
 
 let redis: TemporaryRedis
@@ -7,7 +7,7 @@ let library: Compiled
 let takers: Program[]
 
 beforeAll(async () => {
-  library = compileLibrary()
+  library = compiledLibrary()
   redis = await startRedis()
   const prefix = `${unique()}:`
   takers = [0, 0, 60_000, -60_000].map((aheadMs) => taker(prefix, aheadMs))

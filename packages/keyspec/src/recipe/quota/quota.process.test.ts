@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Compiled, compileLibrary } from '../../../../../test-support/program.ts'
+import { type Compiled, compiledLibrary } from '../../../../../test-support/program.ts'
 import { startRedis, type TemporaryRedis, unique } from '../../testing/index.ts'
 
 let redis: TemporaryRedis
 let library: Compiled
 
 beforeAll(async () => {
-  library = compileLibrary()
+  library = compiledLibrary()
   redis = await startRedis()
 })
 
