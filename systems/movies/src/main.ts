@@ -39,6 +39,7 @@ await program('movies', run)
 async function run(stop: AbortSignal): Promise<void> {
   const port = wholeNumber(process.env, 'PORT', 0)
   const environment = { MOVIES_ENV: 'demo', ...process.env }
+  const prefix = `${environmentName(environment)}:`
   const { log, rows } = tally(jsonLog((line) => console.error(line)).warn)
   const named = process.env['REDIS_URL']?.trim() ?? ''
   if (named !== '') await needRedis(named, { signal: stop })
@@ -46,7 +47,7 @@ async function run(stop: AbortSignal): Promise<void> {
   try {
     const about = 'private and temporary: volatile-lru below 450 MB, nothing on disk'
     print('redis', redis === undefined ? `${redisName(named)}, as REDIS_URL says` : `${redis.url}, ${about}`)
-    const parts = await openParts({ ...environment, REDIS_URL: redis?.url ?? named }, { log })
+    const parts = await openParts({ ...environment, REDIS_URL: redis?.url ?? named }, { log, signal: stop })
     try {
       await parts.opened.ready(stop)
       await serve(parts)
@@ -77,7 +78,6 @@ async function run(stop: AbortSignal): Promise<void> {
       )
       for (const line of table(['cache', 'hits', 'misses', 'loads', 'waits'], rows(keys))) console.log(line)
       console.log()
-      const prefix = `${environmentName(environment)}:`
       for (const line of await keyspaceTable(opened.schema, opened.connection, prefix)) console.log(line)
       if (values.once || stop.aborted) return
       console.log(`\nThe search goes on at ${server.url}; Ctrl-C ends it.`)

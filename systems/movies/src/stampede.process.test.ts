@@ -72,14 +72,22 @@ test('a cold start asks the graph and TMDB once for a query and a film, however 
   expect(tmdb.requests()).toBe(2)
 })
 
-test('the search does not start without the name of its environment', async () => {
-  const child = fork(fileURLToPath(new URL('../dist/server/server-main.js', import.meta.url)), [], {
-    env: { PATH: process.env['PATH'], REDIS_URL: 'redis://127.0.0.1:1' } as unknown as NodeJS.ProcessEnv,
+test.each([
+  ['server/server-main.js', {}, 'MOVIES_ENV is not set'],
+  ['trending/refresh-main.js', {}, 'MOVIES_ENV is not set'],
+  ['main.js', { MOVIES_ENV: 'prod:' }, 'MOVIES_ENV is "prod:"; it may hold letters, digits, - and _'],
+])('%s does not start without a good name of its environment', async (program, env, words) => {
+  const child = fork(fileURLToPath(new URL(`../dist/${program}`, import.meta.url)), [], {
+    env: {
+      PATH: process.env['PATH'],
+      REDIS_URL: 'redis://127.0.0.1:1',
+      ...env,
+    } as unknown as NodeJS.ProcessEnv,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   let said = ''
   child.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()))
   const [code] = (await once(child, 'close')) as [number]
   expect(code).toBe(1)
-  expect(said).toContain('MOVIES_ENV is not set')
+  expect(said).toContain(words)
 })

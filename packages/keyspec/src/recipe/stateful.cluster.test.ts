@@ -5,8 +5,10 @@ import { decimal } from '../codec/decimal.ts'
 import { integer } from '../codec/integer.ts'
 import { text } from '../codec/text.ts'
 import { open } from '../keyspace.ts'
+import { hour } from '../param.ts'
 import { unique } from '../testing/eventually.ts'
 import { cache } from './cache/cache.ts'
+import { quota } from './quota/quota.ts'
 import { recent } from './recent/recent.ts'
 import { seen } from './seen/seen.ts'
 import { sequence } from './sequence/sequence.ts'
@@ -91,5 +93,23 @@ describe.each(clusterConnections)('over a cluster with %s', (_name, connect) => 
     expect(await keys.mark({ of: 1 }).advance(9)).toEqual({ advanced: true, value: 9 })
     expect(await keys.mark({ of: 1 }).advance(8)).toEqual({ advanced: false, value: 9 })
     expect(await raw('GET', keys.mark({ of: 1 }).name)).toBe('9')
+  })
+
+  test('a quota admits exactly its limit, and its counters, which share a slot, move together', async () => {
+    let now = Date.UTC(2024, 8, 17, 14, 59)
+    const counters = { limit: 10, mirror: ['{calls}:counter:<hour>'], ttl: '2h', params: { hour } } as const
+    const declared = { calls: quota('{calls}:limit:<hour>', counters) }
+    const prefix = `${unique()}:`
+    const calls = open(declared, opened.connection, { prefix, now: () => now }).calls()
+    const taken = await Promise.all(Array.from({ length: 30 }, () => calls.take()))
+    expect(taken.filter(({ allowed }) => allowed)).toHaveLength(10)
+    const names = calls.namesAt(new Date(now))
+    expect(names).toEqual([`${prefix}{calls}:limit:2024-09-17_14`, `${prefix}{calls}:counter:2024-09-17_14`])
+    for (const name of names) {
+      expect(await raw('GET', name)).toBe('10')
+      expect(await raw('PTTL', name)).toBeGreaterThan(0)
+    }
+    now += 60_000
+    expect(await calls.take(4)).toMatchObject({ allowed: true, remaining: 6, previousUsed: 10 })
   })
 })

@@ -34,8 +34,17 @@ interface World {
   last(): Line
 }
 
+interface Circumstances {
+  readonly environment?: Record<string, string>
+  readonly isUp?: boolean
+  /** What is waited for each upstream, and for Redis: less where a test knows that nothing comes. */
+  readonly timeoutMs?: number
+  readonly patienceMs?: number
+}
+
 /** Redis behind a proxy, and the search before it. */
-async function world(environment: Record<string, string> = {}, isUp = true): Promise<World> {
+async function world(circumstances: Circumstances = {}): Promise<World> {
+  const { environment = {}, isUp = true, timeoutMs = 2_000, patienceMs = 1_000 } = circumstances
   const redis = await startRedis({ config: { 'maxmemory-policy': 'volatile-lru' } })
   const proxy = await startProxy(redis)
   if (!isUp) {
@@ -51,8 +60,8 @@ async function world(environment: Record<string, string> = {}, isUp = true): Pro
         warn: (event, details) => void lines.push({ level: 'warn', event, ...details }),
       },
       catalogue,
-      patience: { attempts: 2, timeoutMs: 2_000, sleep: async () => {} },
-      patienceMs: 1_000,
+      patience: { attempts: 2, timeoutMs, sleep: async () => {} },
+      patienceMs,
     },
   )
   if (isUp) await parts.opened.ready()
@@ -77,7 +86,7 @@ async function world(environment: Record<string, string> = {}, isUp = true): Pro
 }
 
 /** A language model behind the search that answers each of the graph's questions as the rules would. */
-async function modelWorld(): Promise<World & { readonly model: StandIn }> {
+async function modelWorld(circumstances: Circumstances = {}): Promise<World & { readonly model: StandIn }> {
   const model = await startModelStandIn({
     async reply({ name, user }) {
       let part: unknown = await rules.understand(user)
@@ -93,7 +102,12 @@ async function modelWorld(): Promise<World & { readonly model: StandIn }> {
   }
   const { fingerprint } = graphUnderstander(openModel(environment).chat!)
   const version = { MOVIES_QU_VERSION: '7', MOVIES_QU_FINGERPRINT: fingerprint }
-  return { ...(await world({ ...environment, ...version })), model }
+  return { ...(await world({ ...circumstances, environment: { ...environment, ...version } })), model }
+}
+
+/** Where silence is waited out, twice, it is a short one. */
+function quick(fault: string): Circumstances {
+  return fault === 'silent' ? { timeoutMs: 800 } : {}
 }
 
 /** Nobody's answer waits for a lock to be given back, so that is soon but not yet. */
@@ -211,7 +225,7 @@ describe('while Redis is away', () => {
   }
 
   test('requests are answered from the start, and from the cache once it is there', async () => {
-    const here = await world({}, false)
+    const here = await world({ isUp: false })
     for (let turn = 0; turn < 3; turn += 1) await expectAnswers(here)
     expect(here.last()).toMatchObject({ movie: 'miss' })
     await here.proxy.restore()
@@ -236,7 +250,7 @@ describe('while Redis is away', () => {
   })
 
   test('requests are answered though it hangs', async () => {
-    const here = await world()
+    const here = await world({ patienceMs: 200 })
     await expectAnswers(here)
     here.redis.pause()
     try {
@@ -266,7 +280,7 @@ describe('a language model', () => {
   ] as const)(
     'that is %s fails the search with %i and leaves nothing half understood',
     async (fault, status) => {
-      const { get, model, redis, lines } = await modelWorld()
+      const { get, model, redis, lines } = await modelWorld(quick(fault))
       model.fail({ fault, times: 60, path: '/v1/chat' })
       expect(await get('/search?q=comedies')).toMatchObject({ status, body: { error: /chat endpoint/ } })
       await expectKeys(redis, 0)
@@ -277,7 +291,7 @@ describe('a language model', () => {
   test.each(['limited', 'unavailable', 'garbage', 'silent'] as const)(
     'whose embeddings are %s is gone without, and no vector is kept',
     async (fault) => {
-      const { get, model, redis } = await modelWorld()
+      const { get, model, redis } = await modelWorld(quick(fault))
       model.fail({ fault, times: 2, path: '/v1/embeddings' })
       const { status, body } = await get('/search?q=comedies')
       expect(status).toBe(200)
@@ -299,7 +313,10 @@ describe('TMDB', () => {
     async (fault, status) => {
       const tmdb = await startTmdbStandIn(catalogue)
       onTestFinished(() => tmdb.close())
-      const { get, redis } = await world({ TMDB_TOKEN: 'tmdb-token', TMDB_BASE_URL: `${tmdb.url}/3` })
+      const { get, redis } = await world({
+        environment: { TMDB_TOKEN: 'tmdb-token', TMDB_BASE_URL: `${tmdb.url}/3` },
+        ...quick(fault),
+      })
       // What cannot be read is not asked for again, the rest once more.
       tmdb.fail({ fault, times: fault === 'garbage' ? 1 : 2 })
       expect(await get(`/movie/${film.id}`)).toMatchObject({ status, body: { error: /TMDB/ } })

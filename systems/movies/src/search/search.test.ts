@@ -27,6 +27,22 @@ async function find(query: string, trending = new Set<number>(), limit = 10): Pr
   return search(catalogue, index, { understanding, embeddings, trending, limit })
 }
 
+test('building the index ends when it is told to', async () => {
+  const stop = new AbortController()
+  let batches = 0
+  const slow = {
+    ...embedder,
+    embed(texts: readonly string[], signal?: AbortSignal) {
+      batches += 1
+      expect(signal).toBe(stop.signal)
+      stop.abort()
+      return embedder.embed(texts)
+    },
+  }
+  await expect(buildVectorIndex(catalogue.films, slow, stop.signal)).rejects.toThrow('aborted')
+  expect(batches).toBe(1)
+})
+
 describe('search', () => {
   test('finds a film by its title first', async () => {
     const film = catalogue.films.find(({ title }) => title === 'Titanic') ?? catalogue.films[100]!

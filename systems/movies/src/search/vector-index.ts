@@ -20,8 +20,12 @@ export interface VectorIndex {
   cosines(channel: VectorChannel, vector: Float32Array): Float32Array
 }
 
-/** Embeds what the films say; brute force suffices for some thousands of films. */
-export async function buildVectorIndex(films: readonly Film[], embedder: Embedder): Promise<VectorIndex> {
+/** Embeds what the films say, unless the signal ends it; brute force suffices for some thousands of films. */
+export async function buildVectorIndex(
+  films: readonly Film[],
+  embedder: Embedder,
+  signal?: AbortSignal,
+): Promise<VectorIndex> {
   const rowOf = new Map<string, number>()
   const rows = Object.fromEntries(
     vectorChannels.map((channel) => [channel, new Uint32Array(films.length)]),
@@ -38,7 +42,8 @@ export async function buildVectorIndex(films: readonly Film[], embedder: Embedde
   const matrix = new Float32Array(rowOf.size * dimensions)
   const texts = [...rowOf.keys()]
   for (let start = 0; start < texts.length; start += BATCH) {
-    const vectors = await embedder.embed(texts.slice(start, start + BATCH))
+    signal?.throwIfAborted()
+    const vectors = await embedder.embed(texts.slice(start, start + BATCH), signal)
     for (const [at, vector] of vectors.entries()) matrix.set(unit(vector), (start + at) * dimensions)
     // An embedder that works in this process would otherwise keep everything else waiting.
     await new Promise((resolve) => void setImmediate(resolve))

@@ -25,19 +25,21 @@ export interface OpenPartsOptions {
   /** The films that ship unless told. */
   readonly catalogue?: Catalogue
   readonly patience?: Patience
+  /** Ends the opening, of which the films' vectors take longest. */
+  readonly signal?: AbortSignal
   readonly patienceMs?: number
 }
 
 /** Opens everything that the environment names; settings that are missing or contradict themselves are an error. */
 export async function openParts(environment: Environment, options: OpenPartsOptions): Promise<OpenedParts> {
-  const { log, catalogue = loadCatalogue(), patience, patienceMs } = options
+  const { log, catalogue = loadCatalogue(), patience, patienceMs, signal } = options
   const name = environmentName(environment)
   const url = required(environment, 'REDIS_URL')
   const model = openModel(environment, patience)
   const understander = openUnderstander(model, catalogue)
   const version = versionOf(understander, environment)
   const { details, trending } = openSources(environment, catalogue, patience)
-  const index = await buildVectorIndex(catalogue.films, model.embedder)
+  const index = await buildVectorIndex(catalogue.films, model.embedder, signal)
   const opened = openMovies({
     url,
     environment: name,

@@ -9,7 +9,7 @@ import { openParts } from './open-parts.ts'
 // the rest. The trending films are refreshed by `trending/refresh-main.js`, from cron.
 await program('movies', async (stop) => {
   const log = jsonLog((line) => console.log(line))
-  const parts = await openParts(process.env, { log })
+  const parts = await openParts(process.env, { log, signal: stop })
   try {
     const { url, close } = await listen(movieServer(parts), wholeNumber(process.env, 'PORT', 0))
     log.info('listening', { url, understanding: parts.understander.model, details: parts.details.name })
