@@ -14,7 +14,7 @@ declare module 'vitest' {
 const root = join(import.meta.dirname, '..')
 
 /** Before the first test: compiles the library's sources, as they are now, into a temporary directory for all tests. */
-export default function setup(project: TestProject): () => void {
+export function setup(project: TestProject): () => void {
   const folder = mkdtempSync(join(tmpdir(), 'keyspec-library-'))
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
   const config = join(root, 'packages/keyspec/tsconfig.json')
