@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { eventually } from './eventually.ts'
 
 let root: string
@@ -42,9 +42,7 @@ describe('nothing is left of any Redis when the process that started it', () => 
   })
 
   test('comes to its end without stopping it, which does not keep it from ending', async () => {
-    const program = await run(
-      `await (await startRedis()).command('PING'); await vite.close(); clearInterval(stay)`,
-    )
+    const program = await run(`await (await startRedis()).command('PING'); clearInterval(stay)`)
     expect(await program.ended).toBe(0)
     await eventually(() => expect(leftovers()).toEqual([]))
   })
@@ -74,16 +72,11 @@ async function run(lines: string) {
   }
 }
 
-/** It loads the TypeScript of this folder as a test does, by way of Vite. */
+/** They have the library as it was compiled for the tests. */
 function source(lines: string): string {
   return `
-    import { createViteServer } from 'vitest/node'
     const stay = setInterval(() => {}, 1000)
-    const vite = await createViteServer({
-      configFile: false, logLevel: 'error', optimizeDeps: { noDiscovery: true },
-      server: { middlewareMode: true, ws: false, watch: null },
-    })
-    const { startRedis } = await vite.ssrLoadModule(${JSON.stringify(join(import.meta.dirname, 'redis.ts'))})
+    const { startRedis } = await import(${JSON.stringify(join(inject('library'), 'testing/redis.js'))})
     ${lines}
     process.stdout.write('ready')
   `
