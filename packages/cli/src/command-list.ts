@@ -9,6 +9,11 @@ export interface Listed {
 
 /** Every command, in the order of the help. */
 export const commands: { readonly [name: string]: Listed } = {
+  manifest: {
+    group: 'Declaration',
+    about: 'The schema as JSON: the artifact that other programs and later versions read',
+    load: async () => (await import('./commands/manifest.ts')).manifest,
+  },
   explain: {
     group: 'Look',
     about: 'Whose a key is, and all that is known of it',

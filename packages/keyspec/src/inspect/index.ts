@@ -1,6 +1,15 @@
 export { owned, type Owned } from '../schema.ts'
 export { expectedType } from './expected-type.ts'
 export { keyFrom, shown, textOf } from './key-name.ts'
+export {
+  type Manifest,
+  manifest,
+  type ManifestEntry,
+  type ManifestKey,
+  type ManifestOptions,
+  type ManifestValue,
+} from './manifest/manifest.ts'
+export { manifestSchema } from './manifest/manifest-schema.ts'
 export { matcher, type Matcher } from './matcher.ts'
 export { DEFAULT_LOAD, pace, type Pace } from './pace.ts'
 export {

@@ -1,0 +1,4 @@
+import { defineConfig } from '@keyspec/cli'
+import { tutorSchema } from './src/schema.ts'
+
+export default defineConfig({ schema: tutorSchema() })
