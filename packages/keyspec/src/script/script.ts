@@ -28,10 +28,10 @@ export interface Script<K extends string, A extends Arguments, R> {
   run(connection: Connection, keys: ScriptKeys<K>, values: ScriptValues<A>): Promise<R>
 }
 
-/** The keys a script is run on; one declared as `old*` stands for several: a list here, a table in Lua. */
+/** The keys a script is run on; one declared as `old*` stands for several, as text or bytes: a list here, a table in Lua. */
 export type ScriptKeys<K extends string> = {
   readonly [N in K as N extends `${infer Bare}*` ? Bare : N]: N extends `${string}*`
-    ? readonly string[]
+    ? readonly Argument[]
     : string
 }
 
@@ -75,7 +75,7 @@ export function script<const K extends string, A extends Arguments, R>(
     async run(connection, keyValues, values) {
       const command: Argument[] = ['EVALSHA', plain.sha, String(keys.length)]
       for (const key of keys) {
-        const value = (keyValues as Record<string, string | readonly string[]>)[
+        const value = (keyValues as Record<string, string | readonly Argument[]>)[
           key.endsWith('*') ? key.slice(0, -1) : key
         ]!
         if (typeof value === 'string') command.push(value)
