@@ -52,9 +52,10 @@ export function openCall(
         return open(targetOf(given, env, config))
       })()),
     connectTo: (url) => open({ url }),
+    attended: host.stdin.isTTY === true && host.stderr.isTTY === true,
     async confirm(question, word) {
       if (given.yes === true) return true
-      if (host.stdin.isTTY !== true || host.stderr.isTTY !== true) return false
+      if (!call.attended) return false
       const prompt = createInterface({ input: host.stdin, output: host.stderr as NodeJS.WritableStream })
       try {
         const answer = await prompt.question(`${question} Type "${word}" to go on: `, { signal: host.signal })

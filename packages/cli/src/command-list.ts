@@ -19,4 +19,9 @@ export const commands: { readonly [name: string]: Listed } = {
     about: 'Whose a key is, and all that is known of it',
     load: async () => (await import('./commands/explain.ts')).explain,
   },
+  erase: {
+    group: 'Change',
+    about: 'Delete keys by entry, prefix or person, with a preview',
+    load: async () => (await import('./commands/erase.ts')).erase,
+  },
 }

@@ -61,6 +61,8 @@ export interface Call<O extends Options = Options> {
   connect(): Promise<Connection>
   /** A connection to another server, by its URL. */
   connectTo(url: string): Promise<Connection>
+  /** Whether somebody sits at a terminal who can be asked. */
+  readonly attended: boolean
   /** Whether `--yes` was given or somebody typed the word; never asks where nobody is there to answer. */
   confirm(question: string, word: string): Promise<boolean>
 }

@@ -28,7 +28,7 @@ export interface Selection {
   readonly built: readonly BuiltKey[]
   /** What all others begin with, or `undefined` where there are no others: nothing is scanned. */
   readonly scanned: string | undefined
-  /** Whether a key is among the chosen. */
+  /** Whether a key that begins with `scanned` is among the chosen; `undefined` for one whose bytes are no text. */
   has(name: string | undefined): boolean
   /** Whose a key is. */
   owner(name: string | undefined): Owned | undefined
@@ -63,7 +63,8 @@ export function select(schema: Schema, options: SelectionOptions = {}): Selectio
   const values = subject === undefined ? undefined : Object.entries(subject)
 
   const has = (name: string | undefined): boolean => {
-    if (!byPattern) return name === undefined ? under === undefined : name.startsWith(start)
+    // A key without a text is found by its prefix alone, which the server compares byte by byte.
+    if (!byPattern) return name === undefined || name.startsWith(start)
     const owner = name === undefined || !name.startsWith(start) ? undefined : match(name)
     if (owner === undefined || !chosen.has(owner.pattern.text)) return false
     if (values === undefined) return true

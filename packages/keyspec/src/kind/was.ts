@@ -12,7 +12,7 @@ import { slotOf } from '../connection/slot.ts'
 import { KeyError } from '../errors.ts'
 import type { Pattern } from '../pattern.ts'
 import { booleanReply } from '../script/reply.ts'
-import { text } from '../script/argument.ts'
+import { serverNow, text } from '../script/argument.ts'
 import { script } from '../script/script.ts'
 import { prefixed } from './entry.ts'
 import type { KeySpec } from './kind.ts'
@@ -24,6 +24,13 @@ const forget = script('kind/forget', {
   args: { dump: text },
   lua: lua.forget,
   reply: booleanReply,
+})
+const read = script('kind/read-old', {
+  keys: ['old'],
+  args: { now: serverNow },
+  lua: lua.readOld,
+  bytes: true,
+  reply: (reply) => reply as readonly [dump: Buffer, endsAtMs: number] | null,
 })
 
 /** What takes a key away whole: its old names must go with it, or the next read would bring the value back. */
@@ -80,10 +87,10 @@ export function movingFrom(connection: Connection, specs: readonly KeySpec[], pr
   }
 }
 
-/** The key's name in an old pattern, or `undefined` where it could have had none there, as with a `:` in a `<name>`. */
-function nameIn(before: Pattern, texts: ReadonlyMap<string, string>): string | undefined {
+/** A key's name in another pattern of its entry; `undefined` where it could have none there, as with a `:` in a `<name>`. */
+export function nameIn(pattern: Pattern, texts: ReadonlyMap<string, string>): string | undefined {
   try {
-    return before.format(before.params.map((name) => texts.get(name)!))
+    return pattern.format(pattern.params.map((name) => texts.get(name)!))
   } catch (error) {
     if (error instanceof KeyError) return undefined
     throw error
@@ -101,19 +108,43 @@ function moveHere(connection: Connection, key: string, old: readonly string[]): 
 
 async function copyAcross(connection: Connection, key: string, old: readonly string[]): Promise<void> {
   for (const before of old) {
-    const [dump, ttl] = await Promise.all([
-      connection.send(['DUMP', before], ONE_KEY_BYTES),
-      connection.send(['PTTL', before], ONE_KEY),
-    ])
-    if (dump === null) continue
-    try {
-      await connection.send(['RESTORE', key, String(Math.max(0, ttl as number)), dump as Buffer], ONE_KEY)
-    } catch (error) {
-      // The new name is taken, perhaps by another mover: it is the newer, and the old value stays for `migrate` to judge.
-      if (error instanceof ServerError && error.reply.startsWith('BUSYKEY')) return
-      throw error
-    }
-    await forget.run(connection, { old: before }, { dump: dump as Buffer })
-    return
+    if ((await copyKey(connection, before, key)) !== 'absent') return
   }
+}
+
+/** What became of a key that was to be moved: `taken` where something stands at its new name, `absent` where it is gone. */
+export type Moved = 'moved' | 'taken' | 'absent'
+
+/** Moves one key to another name with value and time to live, unless something stands there: then both stay as they are. */
+export function moveKey(connection: Connection, from: string, to: string): Promise<Moved> {
+  const apart = connection.cluster && slotOf(from) !== slotOf(to)
+  return apart ? copyKey(connection, from, to) : renameKey(connection, from, to)
+}
+
+async function renameKey(connection: Connection, from: string, to: string): Promise<Moved> {
+  try {
+    return (await connection.send(['RENAMENX', from, to], TWO_KEYS)) === 1 ? 'moved' : 'taken'
+  } catch (error) {
+    if (error instanceof ServerError && error.reply.startsWith('ERR no such key')) return 'absent'
+    throw error
+  }
+}
+
+const TWO_KEYS: Shape = { firstKey: 1, keyCount: 2 }
+
+/** To another slot: copied with the instant at which it ends, and deleted only if it still holds what was copied. */
+async function copyKey(connection: Connection, from: string, to: string): Promise<Moved> {
+  const found = await read.run(connection, { old: from }, {})
+  if (found === null) return 'absent'
+  const [dump, endsAt] = found
+  try {
+    await connection.send(['RESTORE', to, String(endsAt), dump, 'ABSTTL'], ONE_KEY)
+  } catch (error) {
+    if (!(error instanceof ServerError && error.reply.startsWith('BUSYKEY'))) throw error
+    // A mover may have ended between copying and deleting; else what stands there is the newer, and the old one stays.
+    const there = await connection.send(['DUMP', to], ONE_KEY_BYTES)
+    if (there === null || !dump.equals(there as Buffer)) return 'taken'
+  }
+  await forget.run(connection, { old: from }, { dump })
+  return 'moved'
 }

@@ -1,0 +1,162 @@
+import { prove } from 'keyspec'
+import { erasable, type ErasePortion, erase as eraseKeys, select, shown } from 'keyspec/inspect'
+import { command } from '../command.ts'
+import { refusal } from '../confirmation.ts'
+import { exit, misused } from '../failure.ts'
+import { confirmOptions, selectionOf, selectionOptions, serverOptions } from '../options.ts'
+import { commandLine } from '../render/command-line.ts'
+import { headway } from '../render/headway.ts'
+import { bytes, count, counted } from '../render/units.ts'
+import { table } from '../render/table.ts'
+import { eraseSums } from './erase-sums.ts'
+import { eraseSchema } from './erase-json.ts'
+
+/** `keyspec erase` */
+export const erase = command({
+  options: {
+    ...serverOptions,
+    ...selectionOptions,
+    all: { about: 'all keys of the keyspace, where nothing narrower is chosen' },
+    foreign: { about: 'keys of other programs too, such as a queue’s' },
+    rate: { value: 'KEYS', number: true, about: 'delete at most so many keys a second' },
+    'dry-run': { about: 'only show what would go' },
+    ...confirmOptions,
+  },
+  examples: [
+    ['keyspec erase --subject userId=42', 'a person, in every entry that knows them; asks first'],
+    ['keyspec erase --entry session --dry-run', 'how many keys of an entry would go, and their memory'],
+    ['keyspec erase --under cache: --rate 500 --yes', 'what begins with cache:, slowly, without asking'],
+  ],
+  json: { form: 'lines', schema: eraseSchema },
+  async run(call) {
+    const { options, out, log, signal } = call
+    const settings = await call.config()
+    const chosen = selectionOf(options, settings)
+    const isNarrowed = [chosen.entries, chosen.under, chosen.subject].some((each) => each !== undefined)
+    if (!isNarrowed && options.all !== true)
+      throw misused('say which keys: --entry, --under, --subject, or --all for the whole keyspace')
+    if (isNarrowed && options.all === true)
+      throw misused('--all is every key of the keyspace: leave it out, or what narrows it')
+    if (options.rate !== undefined && options.rate <= 0) throw misused('--rate is above 0')
+    prove(settings.schema, { prefix: settings.prefix })
+    const { title } = select(settings.schema, chosen)
+    const how = {
+      ...chosen,
+      foreign: options.foreign,
+      rate: options.rate,
+      maxLoad: options['max-load'],
+      signal,
+    }
+    const connection = await call.connect()
+
+    const preview = eraseSums()
+    for await (const portions of erasable(settings.schema, connection, how)) {
+      preview.add(portions)
+      log.progress(() => `${counted(preview.keys, 'key')} found`)
+    }
+    log.done()
+    const isDry = options['dry-run'] === true
+    const lines = previewText(preview.rows(), title)
+    if (isDry) {
+      if (out.json) for (const row of preview.rows()) out.record(previewRecord(row), () => '')
+      out.record({ record: 'total', keys: preview.keys, bytes: preview.bytes, dryRun: true }, () =>
+        lines(out.paint),
+      )
+      return exit.fine
+    }
+    log.say(lines(log.paint))
+    if (preview.keys === 0) {
+      out.record({ record: 'total', keys: 0, dryRun: false }, () => 'nothing was erased')
+      return exit.fine
+    }
+    const refused = await refusal(call, `Erase ${counted(preview.keys, 'key')}?`, 'erase')
+    if (refused !== undefined) return refused
+
+    const sums = eraseSums()
+    const since = performance.now()
+    const finish = () => {
+      for (const { entry, program, keys } of sums.rows().filter((row) => !row.spared && row.keys > 0))
+        out.record(
+          { record: 'erased', entry: entry ?? null, program: program ?? null, keys },
+          () => `${entry ?? '(no entry)'}: ${counted(keys, 'key')} erased`,
+        )
+      out.record(
+        { record: 'total', keys: sums.keys, dryRun: false },
+        () => `${counted(sums.keys, 'key')} erased`,
+      )
+    }
+    try {
+      for await (const portions of eraseKeys(settings.schema, connection, how)) {
+        sums.add(portions)
+        log.progress(() => `erased ${headway(sums.keys, preview.keys, since)}`)
+      }
+    } catch (error) {
+      log.done()
+      finish()
+      const again = commandLine('erase', [], options)
+      log.say(`stopped after ${counted(sums.keys, 'key')}; to go on: ${again}`)
+      if (signal.aborted) return exit.interrupted
+      throw error
+    }
+    log.done()
+    finish()
+    return exit.fine
+  },
+})
+
+function previewRecord({ entry, program, forever, spared, keys, bytes: size, samples }: ErasePortion) {
+  return {
+    record: 'preview',
+    entry: entry ?? null,
+    program: program ?? null,
+    forever,
+    spared,
+    keys,
+    bytes: size,
+    samples: samples.map(shown),
+  }
+}
+
+function previewText(rows: readonly ErasePortion[], title: string) {
+  return (paint: Parameters<typeof table>[2]): string => {
+    const going = rows.filter(({ spared }) => !spared)
+    const staying = rows.filter(({ spared }) => spared)
+    const lines = [paint.bold(title)]
+    if (going.length === 0) lines.push('no key would go')
+    else {
+      const columns = [
+        { head: 'entry' },
+        { head: 'keys', right: true },
+        { head: 'memory', right: true },
+        { head: 'such as' },
+      ]
+      const cells = going.map(({ entry, keys, bytes: size, samples }) => [
+        entry ?? '(no entry)',
+        count(keys),
+        bytes(size),
+        shortened(samples.map(shown)),
+      ])
+      lines.push(table(columns, cells, paint))
+    }
+    const lasting = going.filter(({ forever }) => forever)
+    if (lasting.length > 0)
+      lines.push(
+        paint.yellow(
+          `declared to live forever, and nothing makes them again: ${lasting.map(({ entry }) => entry).join(', ')}`,
+        ),
+      )
+    for (const { entry, program, keys, spared } of rows.filter((row) => row.program !== undefined))
+      lines.push(
+        spared
+          ? `${counted(keys, 'key')} of ${entry} stay, which ${program} owns; --foreign erases them too`
+          : paint.yellow(`${entry} is owned by another program: ${program}`),
+      )
+    if (going.length === 0 && staying.length === 0) lines.push('nothing is there')
+    return lines.join('\n')
+  }
+}
+
+function shortened(samples: readonly string[]): string {
+  const all = samples.join(' ')
+  return all.length <= 80 ? all : `${all.slice(0, 79)}…`
+}

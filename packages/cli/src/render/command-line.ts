@@ -1,0 +1,17 @@
+import type { Given, Options } from '../command.ts'
+
+/** The command line that does the same again, quoted for a shell: `keyspec erase --under 'a b' --yes`. */
+export function commandLine(name: string, operands: readonly string[], options: Given<Options>): string {
+  const words = Object.entries(options).flatMap(([option, value]) => {
+    // A URL may hold a password.
+    if (value === undefined || option === 'url') return []
+    if (typeof value === 'boolean') return value ? [`--${option}`] : []
+    const values = typeof value === 'object' ? value : [String(value)]
+    return values.flatMap((each) => (each.startsWith('-') ? [`--${option}=${each}`] : [`--${option}`, each]))
+  })
+  return ['keyspec', name, ...operands, ...words].map(quoted).join(' ')
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+}
