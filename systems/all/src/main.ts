@@ -12,19 +12,22 @@ import { all, moviesEnvironment, type System } from './schema.ts'
 
 const help = `Runs the five systems at once on one private Redis, each with traffic of its own, then shows the whole keyspace.
 
-  --once    the form that ends by itself, as this does anyway
-  NAME      runs one system: npm start -- movies; its own --help tells more`
+  --once          the form that ends by itself, as this does anyway
+  --seconds <n>   how long students and film lovers stay; 8 unless told
+  NAME            runs one system: npm start -- movies; its own --help tells more`
+
+const { count } = commandLine(help, { once: { type: 'boolean' }, seconds: { type: 'string' } })
+const seconds = String(count('seconds', 1, 8))
 
 /** What each system is told, so that all are done in about ten seconds. */
 const jobs: { readonly [system in System]: readonly string[] } = {
   courtlistener: ['--once', '--dockets', '60'],
   documents: ['--once'],
-  tutor: ['--once', '--seconds', '8'],
+  tutor: ['--once', '--seconds', seconds],
   mirrulations: ['--once', '--dockets', '12', '--documents', '40', '--comments', '80', '--attachments', '20'],
-  movies: ['--once', '--seconds', '8'],
+  movies: ['--once', '--seconds', seconds],
 }
 
-commandLine(help, { once: { type: 'boolean' } })
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort())
 

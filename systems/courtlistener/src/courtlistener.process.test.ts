@@ -53,6 +53,8 @@ async function world(options: StandInOptions): Promise<World> {
             COURTLISTENER_BASE_URL: standIn.url,
             COURTLISTENER_DATA: data,
             COURTLISTENER_BACKOFF_MS: '10',
+            // Several, but each costs a start.
+            COURTLISTENER_WORKERS: '2',
             REDIS_URL: redis.url,
             ...env,
           },
@@ -103,21 +105,29 @@ async function keysLike(redis: TemporaryRedis, pattern: string): Promise<string[
   return names
 }
 
-test('every docket is fetched once, and each call is counted in both keys', patience, async () => {
-  const all = await world({ dockets: 30 })
-  const { exit, said } = all.start()
-  expect(await exit, said()).toEqual([0, null])
-  const ids = all.standIn.dockets.map(({ id }) => String(id))
-  expect((await all.stored()).toSorted()).toEqual(ids.toSorted())
-  expect([...asked(all).values()].every((times) => times === 1)).toBe(true)
-  // Two pages of the list, and the dockets.
-  expect(await used(all)).toEqual([32, 32])
-  expect(await all.run()).toMatchObject({ status: 'completed', api_calls_this_hour: '32' })
-  expect(said()).toContain('32 admitted, 0 rejected')
-  expect(said()).toContain('30 listed, 30 fetched, 30 stored, 0 failed, 0 recovered, 0 left')
-  expect(said()).toMatch(/task +process_docket: 30, min \d+ ms, median \d+ ms, p95 \d+ ms/)
-  expect(said()).toMatch(/courtlistener:task_start:<dagRunId\*>:<taskId> +string +25h/)
-})
+test(
+  'a start without Redis waits for it, then fetches every docket once and counts each call in both keys',
+  patience,
+  async () => {
+    const all = await world({ dockets: 30 })
+    await all.redis.kill()
+    const { exit, said } = all.start()
+    await eventually(() => expect(said()).toMatch(/Redis: /), { within: '120s' })
+    expect(all.standIn.requests).toEqual([])
+    await all.redis.restart()
+    expect(await exit, said()).toEqual([0, null])
+    const ids = all.standIn.dockets.map(({ id }) => String(id))
+    expect((await all.stored()).toSorted()).toEqual(ids.toSorted())
+    expect([...asked(all).values()].every((times) => times === 1)).toBe(true)
+    // Two pages of the list, and the dockets.
+    expect(await used(all)).toEqual([32, 32])
+    expect(await all.run()).toMatchObject({ status: 'completed', api_calls_this_hour: '32' })
+    expect(said()).toContain('32 admitted, 0 rejected')
+    expect(said()).toContain('30 listed, 30 fetched, 30 stored, 0 failed, 0 recovered, 0 left')
+    expect(said()).toMatch(/task +process_docket: 30, min \d+ ms, median \d+ ms, p95 \d+ ms/)
+    expect(said()).toMatch(/courtlistener:task_start:<dagRunId\*>:<taskId> +string +25h/)
+  },
+)
 
 test(
   'after kill -9 no docket that is stored is fetched again, and the run goes on as the same',
@@ -145,27 +155,12 @@ test(
 )
 
 test(
-  'a worker that is killed is started again, and its docket is fetched by somebody',
-  patience,
-  async () => {
-    const all = await world({ dockets: 40 })
-    const { child, exit, said } = all.start()
-    await eventually(async () => expect((await all.stored()).length).toBeGreaterThan(5), { within: '120s' })
-    const workers = await childrenOf(child.pid!)
-    expect(workers.length).toBeGreaterThan(0)
-    process.kill(workers[0]!, 'SIGKILL')
-    expect(await exit, said()).toEqual([0, null])
-    expect(await all.stored()).toHaveLength(40)
-  },
-)
-
-test(
   'a used-up quota is never exceeded by several workers, and the next run goes on with what is left',
   patience,
   async () => {
     const all = await world({ dockets: 40 })
     const few = { CALL_LIMIT_PER_HOUR: '25', COURTLISTENER_SAFETY_BUFFER: '5' }
-    const { exit, said } = all.start(few, '--workers', '4')
+    const { exit, said } = all.start(few, '--workers', '3')
     expect(await exit, said()).toEqual([0, null])
     expect(all.standIn.requests.length).toBeLessThanOrEqual(20)
     expect(await used(all)).toEqual([20, 20])
@@ -219,20 +214,23 @@ test(
 )
 
 test(
-  'without Redis in the middle the workers go on with their share, and it is told all when it is back',
+  'a worker that is killed is started again; without Redis they go on with their share, and it is told all when it is back',
   patience,
   async () => {
     const all = await world({ dockets: 60 })
     const proxy = await startProxy(all.redis)
     onTestFinished(() => proxy.stop())
-    const { exit, said } = all.start({ REDIS_URL: proxy.url })
-    await eventually(async () => expect((await all.stored()).length).toBeGreaterThan(5), { within: '120s' })
+    const { child, exit, said } = all.start({ REDIS_URL: proxy.url })
+    const stored = (more: number) =>
+      eventually(async () => expect((await all.stored()).length).toBeGreaterThan(more), { within: '120s' })
+    await stored(5)
+    const workers = await childrenOf(child.pid!)
+    expect(workers).toHaveLength(2)
+    process.kill(workers[0]!, 'SIGKILL')
+    await eventually(() => expect(said()).toMatch(/worker \d died; it is started again/), { within: '120s' })
     proxy.refuse()
     proxy.cut()
-    const at = (await all.stored()).length
-    await eventually(async () => expect((await all.stored()).length).toBeGreaterThan(Math.min(at + 3, 59)), {
-      within: '120s',
-    })
+    await stored(Math.min((await all.stored()).length + 3, 59))
     await proxy.restore()
     expect(await exit, said()).toEqual([0, null])
     expect(await all.stored()).toHaveLength(60)
@@ -241,16 +239,6 @@ test(
     for (const count of await used(all)) expect(count).toBeGreaterThanOrEqual(all.standIn.requests.length)
   },
 )
-
-test('a start without Redis waits for it', patience, async () => {
-  const all = await world({ dockets: 3 })
-  await all.redis.kill()
-  const { exit, said } = all.start()
-  await eventually(() => expect(said()).toMatch(/Redis: /), { within: '120s' })
-  await all.redis.restart()
-  expect(await exit, said()).toEqual([0, null])
-  expect(await all.stored()).toHaveLength(3)
-})
 
 async function childrenOf(pid: number): Promise<number[]> {
   const found: number[] = []
