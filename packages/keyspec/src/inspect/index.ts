@@ -1,6 +1,20 @@
+export { ArchiveError, type ArchiveFault, type ArchiveHeader, type ArchiveRecord } from './archive/archive.ts'
+export { type ArchiveSource } from './archive/read.ts'
 export { owned, type Owned } from '../schema.ts'
 export { erasable, erase, type EraseOptions, type ErasePortion } from './erase.ts'
 export { expectedType } from './expected-type.ts'
+export { type Exported, exportKeys, type ExportOptions, type ExportStep, schemaDigest } from './export.ts'
+export {
+  type ArchiveContents,
+  ImportError,
+  importKeys,
+  type Imported,
+  type ImportOptions,
+  type ImportPreview,
+  inspectArchive,
+  previewImport,
+  type Rename,
+} from './import.ts'
 export { keyFrom, shown, textOf } from './key-name.ts'
 export {
   type Manifest,
