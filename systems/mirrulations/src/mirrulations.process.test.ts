@@ -170,7 +170,7 @@ test('no job is lost and none counted twice, whatever is killed or cut in the mi
 
 test('a generator that is killed goes on from its watermark', async () => {
   const all = await world()
-  for (const listed of [1, 30, 60]) {
+  for (const listed of [1, 45]) {
     const { child, exit } = await all.generator()
     await eventually(
       async () => expect(await all.redis.command('LLEN', 'jobs_waiting_queue')).toBeGreaterThan(listed),
@@ -217,24 +217,19 @@ describe('the main job', () => {
     })
     return { child, exit, said: () => text }
   }
-  const small = ['--dockets', '2', '--documents', '5', '--comments', '9', '--attachments', '4']
-
-  test('ends by itself when the backlog is done, shows what is in Redis, and leaves nothing behind', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'm-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
-    const { exit, said } = main(['--once', ...small], { TMPDIR: folder })
-    expect(await exit, said()).toEqual([0, null])
-    expect(said()).toContain('a stand-in for regulations.gov')
-    expect(said()).toMatch(/^jobs +jobs_waiting_queue +list +forever +0 +0$/m)
-    expect(said()).toMatch(/^docketsSeen +dockets_last_timestamp +string +forever +1 +\d+$/m)
-    expect(said()).toMatch(/^num_comments_done +8$/m)
-    expect(said()).toMatch(/^num_attachments_done +4$/m)
-    expect(said()).toMatch(/^mirrulations_bucket_size +[1-9]\d*$/m)
-    expect(said()).toMatch(/19 jobs done, 1 invalid/)
-    // eslint-disable-next-line no-control-regex -- whether it is plain is the question
-    expect(said()).not.toMatch(/\u001B/)
-    expect(await readdir(folder)).toEqual([])
-  })
+  // Each client costs a start.
+  const small = [
+    '--clients',
+    '1',
+    '--dockets',
+    '2',
+    '--documents',
+    '5',
+    '--comments',
+    '9',
+    '--attachments',
+    '4',
+  ]
 
   test('keeps running without --once, serves its page, and ends when told', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'm-'))
@@ -263,13 +258,25 @@ describe('the main job', () => {
     expect(said()).not.toContain('wrong')
   })
 
-  test('goes on where it ended, where it has a place to keep its data', async () => {
+  test('ends by itself when the backlog is done, shows what is in Redis, and goes on where it ended', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'm-'))
     onTestFinished(() => rm(folder, { recursive: true }))
-    for (const done of [19, 19]) {
-      const { exit, said } = main(['--once', ...small], { MIRRULATIONS_DATA: folder })
-      expect(await exit, said()).toEqual([0, null])
-      expect(said()).toContain(`${done} jobs done, 1 invalid, in ${folder}`)
-    }
+    const env = { MIRRULATIONS_DATA: join(folder, 'data'), TMPDIR: folder }
+    const { exit, said } = main(['--once', ...small], env)
+    expect(await exit, said()).toEqual([0, null])
+    expect(said()).toContain('a stand-in for regulations.gov')
+    expect(said()).toMatch(/^jobs +jobs_waiting_queue +list +forever +0 +0$/m)
+    expect(said()).toMatch(/^docketsSeen +dockets_last_timestamp +string +forever +1 +\d+$/m)
+    expect(said()).toMatch(/^num_comments_done +8$/m)
+    expect(said()).toMatch(/^num_attachments_done +4$/m)
+    expect(said()).toMatch(/^mirrulations_bucket_size +[1-9]\d*$/m)
+    // eslint-disable-next-line no-control-regex -- whether it is plain is the question
+    expect(said()).not.toMatch(/\u001B/)
+    const again = main(['--once', ...small], env)
+    expect(await again.exit, again.said()).toEqual([0, null])
+    // Its data are all that is left.
+    const where = join(folder, 'data', 'mirror')
+    for (const each of [said(), again.said()]) expect(each).toContain(`19 jobs done, 1 invalid, in ${where}.`)
+    expect(await readdir(folder)).toEqual(['data'])
   })
 })
