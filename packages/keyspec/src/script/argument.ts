@@ -45,6 +45,12 @@ export const serverNow: ScriptArgument<number | undefined> = {
     `${name} = time[1] * 1000 + math.floor(time[2] / 1000) end`,
 }
 
+/** How many equal calls this one stands for: 1, unless the tick made one of several (see `merge` of `script`). */
+export const times: ScriptArgument<number | undefined> = {
+  encode: (value = 1) => String(value),
+  local: (name, raw) => `local ${name} = tonumber(${raw})`,
+}
+
 /** All the arguments that remain, as a table: the last argument only. */
 export interface RestArgument {
   readonly rest: true

@@ -4,7 +4,8 @@ import type { Merge, Outcome } from '../connection/merge.ts'
 import { ServerError, unwrapped } from '../connection/server-error.ts'
 import { slotOf } from '../connection/slot.ts'
 import { KeyspecError, SchemaError, ScriptError } from '../errors.ts'
-import type { RestArgument, ScriptArgument } from './argument.ts'
+import { type RestArgument, type ScriptArgument, times } from './argument.ts'
+import { mergeEqual } from './merge-equal.ts'
 import type { ReplyDecoder } from './reply.ts'
 
 type Arguments = { readonly [name: string]: ScriptArgument<any> | RestArgument }
@@ -45,9 +46,16 @@ export interface ScriptOptions<K extends string, A extends Arguments, R> {
   readonly reply: ReplyDecoder<R>
   /** The strings of the reply come as bytes. */
   readonly bytes?: boolean
-  /** Calls of one tick on the same keys that stand side by side run in one EVALSHA, each with its own answer or error. Not with `rest`. */
-  readonly merge?: boolean
+  /**
+   * Calls of one tick on the same keys that stand side by side run in one EVALSHA, each with its own answer or error. Not
+   * with `rest`. With `true` the body runs once for each of them. A function splits the answer instead: the body then has
+   * an argument of the form `times`, which says for how many equal calls it is to decide at once, on one key.
+   */
+  readonly merge?: boolean | Split
 }
+
+/** From the answer for so many equal calls, the answer of each, in the order they were asked. */
+export type Split = (reply: Reply, count: number) => readonly Reply[]
 
 /**
  * Describes a script. The Lua body reads its keys and arguments by name: the names are bound in a prelude on the body's
@@ -61,12 +69,15 @@ export function script<const K extends string, A extends Arguments, R>(
   const source = `${prelude(keys, args)} ${lua}`
   const plain = sourceOf(source)
   const encoders = Object.entries(args)
-  if (merge && (starred || encoders.some(([, how]) => 'rest' in how)))
+  if (merge !== false && (starred || encoders.some(([, how]) => 'rest' in how)))
     throw new SchemaError(`script ${name}: calls that take any number of keys or arguments cannot be merged`)
   const base = { firstKey: 3, keyCount: keys.length, ...(bytes ? { bytes } : {}) }
-  const shape: Shape = merge
-    ? { ...base, merge: mergeRuns(plain, sourceOf(repeated(source)), keys.length, encoders.length, base) }
-    : base
+  const shape: Shape =
+    merge === false
+      ? base
+      : merge === true
+        ? { ...base, merge: mergeRuns(plain, sourceOf(repeated(source)), keys.length, encoders.length, base) }
+        : { ...base, merge: equalCalls(name, merge, plain, encoders, keys.length, base) }
 
   return {
     name,
@@ -198,6 +209,25 @@ async function merged(
 
 function isUnknown(error: unknown): boolean {
   return error instanceof ServerError && error.code === 'E_NO_SCRIPT'
+}
+
+/** Equal calls on one key become one call that says how many they are. */
+function equalCalls(
+  name: string,
+  split: Split,
+  source: Source,
+  encoders: readonly (readonly [string, ScriptArgument<any> | RestArgument])[],
+  keyCount: number,
+  shape: Shape,
+): Merge {
+  const place = encoders.findIndex(([, how]) => how === times)
+  if (place === -1 || keyCount !== 1)
+    throw new SchemaError(
+      `script ${name}: equal calls are merged on one key, by an argument of the form times`,
+    )
+  return mergeEqual(split, 3 + keyCount + place, (connection, call) =>
+    evaluate(connection, source, call, shape),
+  )
 }
 
 /** Scripts on one hot key become one decision over n; scripts on different keys gain nothing, and stay as they are. */

@@ -1,18 +1,24 @@
 import { integer } from '../../codec/integer.ts'
 import type { Kind } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
-import { flag, int } from '../../script/argument.ts'
+import { flag, int, times } from '../../script/argument.ts'
 import { script } from '../../script/script.ts'
 import type { Limits } from '../limiter/limit-by.ts'
-import { decisionReply, limiter, type LimiterEntry, type LimiterOptions } from '../limiter/limiter.ts'
+import {
+  decisionReply,
+  limiter,
+  type LimiterEntry,
+  type LimiterOptions,
+  splitDecision,
+} from '../limiter/limiter.ts'
 import * as lua from './lua.gen.ts'
 
 const take = script('fixed-window/take', {
   keys: ['key'],
-  args: { limit: int, perMs: int, cost: int, force: flag },
+  args: { limit: int, perMs: int, cost: int, force: flag, count: times },
   lua: lua.take,
   reply: decisionReply,
-  merge: true,
+  merge: splitDecision,
 })
 
 /**

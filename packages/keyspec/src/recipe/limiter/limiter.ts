@@ -9,6 +9,7 @@ import { type Description, type Kind, keySpec, type RedisType } from '../../kind
 import type { Renewal } from '../../kind/lifetime.ts'
 import type { ParamCodecs } from '../../param.ts'
 import { integerReply, tupleReply } from '../../script/reply.ts'
+import type { Split } from '../../script/script.ts'
 import { checkLimit, type LimitedBy, type Limits, oneOf } from './limit-by.ts'
 import { Outage, type Unreachable } from './outage.ts'
 import type { Standing, Taken } from './taken.ts'
@@ -66,6 +67,18 @@ export type Decision = readonly [allowed: number, remaining: number, resetMs: nu
 
 /** Reads the answer of a limiter's script. */
 export const decisionReply = tupleReply(integerReply, integerReply, integerReply, integerReply)
+
+/** Splits the decision over several equal takes: the first of them were allowed, as many as `admitted` says. */
+export const splitDecision: Split = (reply, count) => {
+  const [admitted, remaining, resetMs, retryAfterMs, cost] = severalReply(reply)
+  return Array.from({ length: count }, (_, index) =>
+    index < admitted
+      ? [1, remaining + (admitted - 1 - index) * cost, resetMs, 0]
+      : [0, remaining, resetMs, retryAfterMs],
+  )
+}
+
+const severalReply = tupleReply(integerReply, integerReply, integerReply, integerReply, integerReply)
 
 /** A kind of limiters that count in this way. */
 export function limiter<P extends string, C extends ParamCodecs<P>, L extends Limits>(

@@ -3,7 +3,7 @@ import { text } from '../../codec/text.ts'
 import { SchemaError } from '../../errors.ts'
 import type { Kind } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
-import { flag, int, serverNow } from '../../script/argument.ts'
+import { flag, int, serverNow, times } from '../../script/argument.ts'
 import { script } from '../../script/script.ts'
 import type { Limits } from '../limiter/limit-by.ts'
 import {
@@ -12,14 +12,15 @@ import {
   limiter,
   type LimiterEntry,
   type LimiterOptions,
+  splitDecision,
 } from '../limiter/limiter.ts'
 import * as lua from './lua.gen.ts'
 
 const TAKE = {
   keys: ['key'],
-  args: { limit: int, perMs: int, cost: int, force: flag, now: serverNow },
+  args: { limit: int, perMs: int, cost: int, force: flag, now: serverNow, count: times },
   reply: decisionReply,
-  merge: true,
+  merge: splitDecision,
 } as const
 const exact: Counting = {
   type: 'zset',

@@ -1,8 +1,9 @@
--- take.lua. Takes `cost` hits from a sliding window of `limit` if that many are left, or by `force`; 0 only looks.
+-- take.lua. Takes `cost` hits from a sliding window of `limit` if that many are left, or by `force`, `count`
+-- times; a cost of 0 only looks.
 -- The key is a sorted set, a member a hit, its score the server's time in seconds with a fraction. A member is its
 -- score with more digits, so that hits of one instant are as many members: 1704067200.123 and the count 7 give
 -- 1704067200.1230007. A hit is in the window while its score is above now - per.
--- Answers {allowed, remaining, resetMs, retryAfterMs}.
+-- Answers {how many were allowed, remaining, resetMs, retryAfterMs, cost}: retryAfterMs is for those refused, if any.
 local function seconds(ms) return string.format('%.3f', ms / 1000) end
 -- Others write scores in microseconds: they count until they are over. Never later than now, see below.
 local function instant(score) return math.min(now, math.ceil(tonumber(score) * 1000 - 0.001)) end
@@ -11,7 +12,7 @@ local start = seconds(now - perMs)
 if cost == 0 then
   local used = redis.call('ZCOUNT', key, '(' .. start, '+inf')
   local newest = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')[2]
-  return {1, math.max(0, limit - used), used > 0 and instant(newest) + perMs - now or 0, 0}
+  return {count, math.max(0, limit - used), used > 0 and instant(newest) + perMs - now or 0, 0, 0}
 end
 
 redis.call('ZREMRANGEBYSCORE', key, '-inf', start)
@@ -28,20 +29,27 @@ if used > 0 then
   end
 end
 
-if not force and used + cost > limit then
-  local last = used + cost - limit - 1
-  local score = redis.call('ZRANGE', key, last, last, 'WITHSCORES')[2]
-  return {0, math.max(0, limit - used), newest + perMs - now, instant(score) + perMs - now}
-end
+local allowed = count
+if not force then allowed = math.max(0, math.min(count, math.floor((limit - used) / cost))) end
 
 local score = seconds(now)
-local count = used
-for _ = 1, cost do
-  -- The count is taken only where hits have left since: then the next one is tried.
+local number = used
+for _ = 1, allowed * cost do
+  -- The number is taken only where hits have left since: then the next one is tried.
   repeat
-    local added = redis.call('ZADD', key, 'NX', score, score .. string.format('%04d', count))
-    count = count + 1
+    local added = redis.call('ZADD', key, 'NX', score, score .. string.format('%04d', number))
+    number = number + 1
   until added == 1
 end
-redis.call('PEXPIRE', key, perMs)
-return {1, math.max(0, limit - used - cost), perMs, 0}
+used = used + allowed * cost
+
+local retryAfterMs = 0
+if allowed < count then
+  local last = used + cost - limit - 1
+  retryAfterMs = instant(redis.call('ZRANGE', key, last, last, 'WITHSCORES')[2]) + perMs - now
+end
+if allowed > 0 then
+  newest = now
+  redis.call('PEXPIRE', key, perMs)
+end
+return {allowed, math.max(0, limit - used), newest + perMs - now, retryAfterMs, cost}

@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { connected } from '../../../../../test-support/connected.ts'
+import type { Connection } from '../../connection/connection.ts'
+import { open } from '../../keyspace.ts'
+import { unique } from '../../testing/eventually.ts'
+import { fixedWindow } from '../fixed-window/fixed-window.ts'
+import { slidingWindow } from '../sliding-window/sliding-window.ts'
+
+const { redis, connection } = await connected()
+
+/** The same connection, counting the scripts it sends. */
+function counting(): { readonly counted: Connection; scripts(): number } {
+  let sent = 0
+  const counted: Connection = {
+    ...connection,
+    send(command, shape) {
+      if (String(command[0]).startsWith('EVAL')) sent += 1
+      return connection.send(command, shape)
+    },
+  }
+  return { counted, scripts: () => sent }
+}
+
+const per = '1m'
+const entries = {
+  'fixed window': (limit: number) => fixedWindow('limit:<id>', { per, limit }),
+  'sliding window': (limit: number) => slidingWindow('limit:<id>', { per, limit }),
+  'compact sliding window': (limit: number) => slidingWindow('limit:<id>', { per, limit, form: 'compact' }),
+} as const
+
+test.each(Object.entries(entries))(
+  'a %s decides on many takes at once as on one after another',
+  async (_, entry) => {
+    const rounds = fc.array(
+      fc.record({
+        costs: fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 20 }),
+        laterMs: fc.nat(30_000),
+      }),
+      { minLength: 1, maxLength: 4 },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 3, max: 25 }), rounds, async (limit, asked) => {
+        let nowMs = 1_700_000_000_000
+        const keys = open({ limit: entry(limit) }, connection, { prefix: `${unique()}:`, now: () => nowMs })
+        const [together, apart] = [keys.limit({ id: 'together' }), keys.limit({ id: 'apart' })]
+        for (const { costs, laterMs } of asked) {
+          nowMs += laterMs
+          const at = await Promise.all(costs.map((cost) => together.take(cost)))
+          for (const [index, cost] of costs.entries()) {
+            const { allowed, remaining } = await apart.take(cost)
+            expect(at[index]).toMatchObject({ allowed, remaining })
+          }
+          expect((await together.peek()).remaining).toBe((await apart.peek()).remaining)
+        }
+      }),
+      { numRuns: 25 },
+    )
+  },
+)
+
+test.each(Object.entries(entries))(
+  'a %s takes one script for all that a tick asks of a hot key',
+  async (_, entry) => {
+    const { counted, scripts } = counting()
+    const keys = open({ limit: entry(70) }, counted, { prefix: `${unique()}:` })
+    const taken = await Promise.all(Array.from({ length: 100 }, () => keys.limit({ id: 'hot' }).take()))
+    expect(scripts()).toBe(1)
+    expect(taken.map(({ allowed }) => allowed)).toEqual(
+      Array.from({ length: 100 }, (_each, index) => index < 70),
+    )
+    expect(taken.map(({ remaining }) => remaining).slice(0, 3)).toEqual([69, 68, 67])
+    const refused = taken[99]!
+    expect(refused.allowed === false && refused.retryAfterMs).toBeGreaterThan(0)
+    expect(await redis.command('PTTL', keys.limit({ id: 'hot' }).name)).toBeGreaterThan(0)
+  },
+)
+
+test('takes of another cost, and peeks, keep their place among the others', async () => {
+  const keys = open({ limit: entries['fixed window'](5) }, connection, { prefix: `${unique()}:` })
+  const key = keys.limit({ id: 'hot' })
+  const answers = await Promise.all([key.take(), key.take(), key.take(3), key.take(), key.peek()])
+  expect(answers.map((answer) => ('allowed' in answer ? answer.allowed : answer.remaining))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    0,
+  ])
+})
+
+test('what one key holds fails the takes of that key alone', async () => {
+  const keys = open({ limit: entries['fixed window'](5) }, connection, { prefix: `${unique()}:` })
+  await redis.command('SET', keys.limit({ id: 'broken' }).name, 'many')
+  const [broken, again, well] = await Promise.allSettled([
+    keys.limit({ id: 'broken' }).take(),
+    keys.limit({ id: 'broken' }).take(),
+    keys.limit({ id: 'well' }).take(),
+  ])
+  expect([broken.status, again.status, well.status]).toEqual(['rejected', 'rejected', 'fulfilled'])
+  expect((broken as PromiseRejectedResult).reason).toMatchObject({
+    code: 'E_SCRIPT',
+    message: expect.stringContaining('holds no count, but: many'),
+  })
+})
