@@ -71,7 +71,7 @@ test.each(Object.entries(entries))(
     )
     expect(taken.map(({ remaining }) => remaining).slice(0, 3)).toEqual([69, 68, 67])
     const refused = taken[99]!
-    expect(refused.allowed === false && refused.retryAfterMs).toBeGreaterThan(0)
+    expect(!refused.allowed && refused.retryAfterMs).toBeGreaterThan(0)
     expect(await redis.command('PTTL', keys.limit({ id: 'hot' }).name)).toBeGreaterThan(0)
   },
 )
