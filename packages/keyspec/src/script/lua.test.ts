@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as luaparse from 'luaparse'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { int, rest } from './argument.ts'
 import { integerReply } from './reply.ts'
 import type { ScriptOptions } from './script.ts'
@@ -33,8 +33,15 @@ const modules = paths.filter(
 )
 
 beforeAll(async () => {
+  // Another file of this worker may have loaded them before.
+  vi.resetModules()
   for (const path of modules) await import(join(folder, path))
 }, 120_000)
+
+afterAll(() => {
+  vi.doUnmock('./script.ts')
+  vi.resetModules()
+})
 
 test('every .lua file is run by a script', () => {
   const run = described.map(({ lua }) => lua)
