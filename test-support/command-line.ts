@@ -7,6 +7,8 @@ export interface Ran {
   readonly code: number
   readonly out: string
   readonly err: string
+  /** What `out` is the text of. */
+  readonly bytes: Buffer
   /** The lines of standard output, each parsed as JSON. */
   json(): any[]
 }
@@ -44,12 +46,13 @@ export async function keyspec(words: readonly string[], options: RunOptions = {}
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line))
-  return { code, out, err: stderr.text(), json }
+  return { code, out, err: stderr.text(), bytes: stdout.bytes(), json }
 }
 
 function gathered(isTTY: boolean) {
-  const chunks: string[] = []
+  const chunks: Buffer[] = []
   const stream = Object.assign(new PassThrough(), { isTTY, columns: 100 })
-  stream.on('data', (chunk: Buffer) => chunks.push(chunk.toString()))
-  return { stream, text: () => chunks.join('') }
+  stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const bytes = () => Buffer.concat(chunks)
+  return { stream, bytes, text: () => bytes().toString() }
 }

@@ -24,4 +24,14 @@ export const commands: { readonly [name: string]: Listed } = {
     about: 'Delete keys by entry, prefix or person, with a preview',
     load: async () => (await import('./commands/erase.ts')).erase,
   },
+  export: {
+    group: 'Move',
+    about: 'Write keys to one file, by entry, prefix or person',
+    load: async () => (await import('./commands/export.ts')).exportCommand,
+  },
+  import: {
+    group: 'Move',
+    about: 'Write the keys of such a file into a server, after a look at both',
+    load: async () => (await import('./commands/import.ts')).importCommand,
+  },
 }

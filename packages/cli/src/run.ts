@@ -16,7 +16,8 @@ export interface Host {
 
 /** The little of a stream that is written to. */
 export interface Writable {
-  write(text: string): unknown
+  write(text: string | Uint8Array): unknown
+  once(event: 'drain', heard: () => void): unknown
   readonly isTTY?: boolean
   readonly columns?: number
 }

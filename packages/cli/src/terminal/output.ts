@@ -4,11 +4,14 @@ import { paint, type Paint } from './paint.ts'
 /** Standard output: data as text for people, or as JSON. */
 export interface Output {
   readonly json: boolean
+  readonly isTerminal: boolean
   readonly paint: Paint
   /** One record: a line of JSON with `--json`, else what `text` makes of it. */
   record(value: object, text: () => string): void
   /** Text for people; nothing with `--json`. */
   text(line: string): void
+  /** Bytes as they are; settles when more can be taken. */
+  bytes(chunk: Uint8Array): Promise<void>
 }
 
 /** Output over a stream. */
@@ -19,12 +22,16 @@ export function output(
 ): Output {
   return {
     json,
+    isTerminal: stream.isTTY === true,
     paint: paint(stream, env),
     record(value, text) {
       stream.write(`${json ? JSON.stringify(value) : text()}\n`)
     },
     text(line) {
       if (!json) stream.write(`${line}\n`)
+    },
+    async bytes(chunk) {
+      if (stream.write(chunk) === false) await new Promise<void>((resolve) => stream.once('drain', resolve))
     },
   }
 }

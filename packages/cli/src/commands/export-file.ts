@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { misused } from '../failure.ts'
+
+/** A file that takes its name when it is whole, and not before. */
+export interface WholeFile {
+  write(bytes: Buffer): Promise<void>
+  /** All is written: the file takes its name. */
+  finish(): Promise<void>
+  /** It is not to be: what was written goes. */
+  discard(): Promise<void>
+}
+
+/** Begins a file as `FILE.part`; refuses where FILE is there and must not be replaced. */
+export async function wholeFile(path: string, force: boolean): Promise<WholeFile> {
+  const refuse = () => {
+    if (!force && existsSync(path)) throw misused(`${path} is there already; --force replaces it`)
+  }
+  refuse()
+  const part = `${path}.part`
+  // Values may be nobody else's business.
+  const file = await open(part, 'w', 0o600).catch((error: unknown) => {
+    throw misused(`${part} cannot be written: ${(error as Error).message}`)
+  })
+  return {
+    write: (bytes) => file.writeFile(bytes),
+    async finish() {
+      await file.sync()
+      await file.close()
+      refuse()
+      await rename(part, path)
+    },
+    async discard() {
+      await file.close()
+      await rm(part, { force: true })
+    },
+  }
+}

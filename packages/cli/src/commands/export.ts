@@ -1,0 +1,113 @@
+import { resolve } from 'node:path'
+import { prove } from 'keyspec'
+import { type Exported, exportKeys, select } from 'keyspec/inspect'
+import { command } from '../command.ts'
+import { exit, misused } from '../failure.ts'
+import { selectionOf, selectionOptions, serverOptions } from '../options.ts'
+import { commandLine } from '../render/command-line.ts'
+import { table } from '../render/table.ts'
+import { bytes, count, counted } from '../render/units.ts'
+import { version } from '../version.ts'
+import { wholeFile } from './export-file.ts'
+
+const amount = { type: 'integer', minimum: 0 }
+
+/** `keyspec export` */
+export const exportCommand = command({
+  options: {
+    ...serverOptions,
+    ...selectionOptions,
+    out: { value: 'FILE', about: 'where to: a file, or - for standard output' },
+    force: { about: 'replace FILE if it is there' },
+  },
+  examples: [
+    ['keyspec export --entry session --out sessions.keyspec', 'all keys of an entry'],
+    ['keyspec export --under cache: --out cache.keyspec', 'all keys that begin with cache:'],
+    ['keyspec export --out - | ssh backup "cat > shop.keyspec"', 'the whole keyspace, to elsewhere'],
+  ],
+  json: {
+    form: 'document',
+    schema: {
+      type: 'object',
+      properties: {
+        file: { type: 'string' },
+        fileBytes: amount,
+        title: { type: 'string', description: 'what was chosen, in words' },
+        keys: amount,
+        bytes: { ...amount, description: 'of keys and dumped values, before compression' },
+        gone: { ...amount, description: 'keys that were found and had vanished when their turn came' },
+        entries: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: {
+              entry: { type: ['string', 'null'], description: 'null: no entry owns these keys' },
+              keys: amount,
+              bytes: amount,
+            },
+            required: ['entry', 'keys', 'bytes'],
+            additionalProperties: false,
+          },
+        },
+      },
+      required: ['file', 'fileBytes', 'title', 'keys', 'bytes', 'gone', 'entries'],
+      additionalProperties: false,
+    },
+  },
+  async run({ options, out, log, signal, cwd, config, connect }) {
+    const file = options.out
+    if (file === undefined) throw misused('keyspec export takes --out FILE, or --out - for standard output')
+    const toStandardOutput = file === '-'
+    if (toStandardOutput && out.json)
+      throw misused('with --out - standard output is the export: leave --json out')
+    if (toStandardOutput && out.isTerminal)
+      throw misused('an export is no text for a terminal: give --out FILE')
+    const { schema, prefix, ...settings } = await config()
+    prove(schema, { prefix })
+    const selection = select(schema, selectionOf(options, { schema, prefix, ...settings }))
+    const connection = await connect()
+    const target = toStandardOutput
+      ? { write: out.bytes, finish: async () => {}, discard: async () => {} }
+      : await wholeFile(resolve(cwd, file), options.force === true)
+
+    let exported: Exported = { keys: 0, gone: 0, bytes: 0, entries: new Map() }
+    let fileBytes = 0
+    const how = { schema, prefix, keyspec: version(), maxLoad: options['max-load'], signal }
+    try {
+      for await (const step of exportKeys(connection, selection, how)) {
+        exported = step.exported
+        fileBytes += step.bytes.length
+        await target.write(step.bytes)
+        log.progress(() => `${counted(exported.keys, 'key')}, ${bytes(fileBytes)} written`)
+      }
+      await target.finish()
+    } catch (error) {
+      log.done()
+      await target.discard()
+      log.say(
+        `stopped after ${counted(exported.keys, 'key')}: there is no export; to begin again: ${commandLine('export', [], options)}`,
+      )
+      if (signal.aborted) return exit.interrupted
+      throw error
+    }
+    log.done()
+
+    const entries = [...exported.entries]
+      .map(([entry = null, sum]) => ({ entry, ...sum }))
+      .toSorted((a, b) => b.bytes - a.bytes)
+    if (out.json) {
+      const { keys, gone, bytes: size } = exported
+      out.record({ file, fileBytes, title: selection.title, keys, bytes: size, gone, entries }, () => '')
+      return exit.fine
+    }
+    const columns = [{ head: 'entry' }, { head: 'keys', right: true }, { head: 'values', right: true }]
+    const rows = entries.map((sum) => [sum.entry ?? '(no entry)', count(sum.keys), bytes(sum.bytes)])
+    log.say(table(columns, rows, log.paint))
+    if (exported.gone > 0) log.say(`${counted(exported.gone, 'key')} vanished before their turn came`)
+    log.say(
+      `${counted(exported.keys, 'key')} exported (${selection.title}), ` +
+        `${bytes(exported.bytes)} in ${bytes(fileBytes)}${toStandardOutput ? '' : `: ${file}`}`,
+    )
+    return exit.fine
+  },
+})

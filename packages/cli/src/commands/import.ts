@@ -1,0 +1,163 @@
+import { createReadStream, existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import {
+  ArchiveError,
+  type ArchiveSource,
+  importKeys,
+  type Imported,
+  type ImportPreview,
+  inspectArchive,
+  previewImport,
+  schemaDigest,
+  shown,
+} from 'keyspec/inspect'
+import { type Call, command } from '../command.ts'
+import { refusal } from '../confirmation.ts'
+import { exit, type ExitCode, Failure, misused } from '../failure.ts'
+import { confirmOptions, serverOptions } from '../options.ts'
+import { commandLine } from '../render/command-line.ts'
+import { counted } from '../render/units.ts'
+import { contentsRecord, contentsText } from './import-contents.ts'
+import { importSchema } from './import-json.ts'
+
+const POLICIES = ['fail', 'skip', 'replace'] as const
+const options = {
+  ...serverOptions,
+  inspect: { about: 'only show what the file holds; needs no server' },
+  'on-conflict': {
+    value: 'fail|skip|replace',
+    about: 'where keys are there already: write nothing (unless told), leave them, or replace them',
+  },
+  strip: { value: 'TEXT', about: 'take this from the beginning of every key' },
+  add: { value: 'TEXT', about: 'put this before every key' },
+  'dry-run': { about: 'only show what would be written' },
+  ...confirmOptions,
+} as const
+
+/** `keyspec import` */
+export const importCommand = command({
+  operands: 'FILE',
+  options,
+  examples: [
+    ['keyspec import sessions.keyspec --inspect', 'what is in a file, and whether it is whole'],
+    ['keyspec import sessions.keyspec', 'write its keys, unless one of them is there already; asks first'],
+    ['keyspec import sessions.keyspec --on-conflict skip --yes', 'write those that are not there'],
+    ['keyspec import old.keyspec --strip doc: --add cache:doc:', 'under other names'],
+  ],
+  json: { form: 'lines', schema: importSchema },
+  async run(call) {
+    const [file] = call.operands
+    if (file === undefined) throw misused('keyspec import takes a file')
+    const policy = POLICIES.find((each) => each === (call.options['on-conflict'] ?? 'fail'))
+    if (policy === undefined) throw misused(`--on-conflict is ${POLICIES.join(', ')}`)
+    const path = resolve(call.cwd, file)
+    if (!existsSync(path)) throw misused(`there is no ${file}`)
+    const source: ArchiveSource = () => createReadStream(path, { highWaterMark: 1024 * 1024 })
+    try {
+      return await read(call, file, source, policy)
+    } catch (error) {
+      if (error instanceof ArchiveError) throw new Failure(`${file}: ${error.message}`, exit.findings, error)
+      throw error
+    }
+  },
+})
+
+async function read(
+  call: Call<typeof options>,
+  file: string,
+  source: ArchiveSource,
+  policy: (typeof POLICIES)[number],
+): Promise<ExitCode> {
+  const { out, log, signal } = call
+  const contents = await inspectArchive(source, { signal })
+  if (call.options.inspect === true) {
+    out.record(contentsRecord(contents), () => contentsText(contents, out.paint))
+    return exit.fine
+  }
+
+  const { schema } = await call.config()
+  const connection = await call.connect()
+  if (contents.header.schema !== schemaDigest(schema))
+    log.say(
+      'the schema is another than the one these keys were exported by: see that they still mean the same',
+    )
+  const { strip, add, 'max-load': maxLoad } = call.options
+  const how = { strip, add, maxLoad, signal }
+  let preview: ImportPreview | undefined
+  for await (preview of previewImport(connection, source, how))
+    log.progress(() => `looked for ${counted(preview!.records, 'key')}`)
+  log.done()
+  for (const line of previewLines(preview!, policy)) log.say(line)
+  const { records: keys, fresh, existing, expired, samples } = preview!
+  if (out.json)
+    out.record({ record: 'preview', keys, fresh, existing, expired, samples: samples.map(shown) }, () => '')
+  if (existing > 0 && policy === 'fail') {
+    log.say('nothing was written; --on-conflict skip leaves those that are there, replace replaces them')
+    return exit.findings
+  }
+  if (call.options['dry-run'] === true) return exit.fine
+  const writing = policy === 'replace' ? fresh + existing : fresh
+  if (writing === 0)
+    return report(call, policy, { records: keys, restored: 0, kept: existing, expired, samples })
+  const refused = await refusal(call, `Write ${counted(writing, 'key')}?`, 'import')
+  if (refused !== undefined) return refused
+
+  let imported: Imported | undefined
+  try {
+    const onConflict = policy === 'replace' ? 'replace' : 'keep'
+    for await (imported of importKeys(connection, source, { ...how, onConflict }))
+      log.progress(() => `${counted(imported!.restored, 'key')} of ${writing} written`)
+  } catch (error) {
+    log.done()
+    const again: typeof call.options = {
+      ...call.options,
+      'on-conflict': policy === 'replace' ? 'replace' : 'skip',
+    }
+    log.say(
+      `stopped after ${counted(imported?.restored ?? 0, 'key')}; to go on: ${commandLine('import', [file], again)}`,
+    )
+    if (signal.aborted) return exit.interrupted
+    throw error
+  }
+  log.done()
+  return report(call, policy, imported!)
+}
+
+function previewLines(
+  { records, fresh, existing, expired, samples }: ImportPreview,
+  policy: string,
+): string[] {
+  const verb =
+    policy === 'replace'
+      ? 'would be replaced'
+      : policy === 'skip'
+        ? 'would stay as they are'
+        : 'are in the way'
+  return [
+    `${counted(records, 'key')} in the file, ${counted(fresh, 'key')} to write`,
+    ...(expired > 0 ? [`${counted(expired, 'key')} expired since the export, and left out`] : []),
+    ...(existing > 0
+      ? [`${counted(existing, 'key')} there already, which ${verb}, such as ${samples.map(shown).join(' ')}`]
+      : []),
+  ]
+}
+
+function report(
+  { out, log }: Pick<Call, 'out' | 'log'>,
+  policy: (typeof POLICIES)[number],
+  { records, restored, kept, expired, samples }: Imported,
+): ExitCode {
+  out.record(
+    { record: 'imported', keys: records, restored, kept, expired, samples: samples.map(shown) },
+    () =>
+      `${counted(restored, 'key')} written` +
+      (kept > 0 ? `, ${kept} left as they were` : '') +
+      (expired > 0 ? `, ${expired} expired` : ''),
+  )
+  if (policy !== 'fail' || kept === 0) return exit.fine
+  // A key may also stand twice in an export, if the server grew its table meanwhile: the first was written.
+  log.say(
+    `not all: ${samples.map(shown).join(' ')} came to be there after the preview, and stayed as they were`,
+  )
+  return exit.findings
+}
