@@ -14,6 +14,16 @@ export const commands: { readonly [name: string]: Listed } = {
     about: 'The schema as JSON: the artifact that other programs and later versions read',
     load: async () => (await import('./commands/manifest.ts')).manifest,
   },
+  docs: {
+    group: 'Declaration',
+    about: 'A page of Markdown about every key, kept fresh',
+    load: async () => (await import('./commands/docs.ts')).docs,
+  },
+  audit: {
+    group: 'Look',
+    about: 'Every key of the server against the schema',
+    load: async () => (await import('./commands/audit.ts')).audit,
+  },
   explain: {
     group: 'Look',
     about: 'Whose a key is, and all that is known of it',

@@ -1,7 +1,11 @@
 export { ArchiveError, type ArchiveFault, type ArchiveHeader, type ArchiveRecord } from './archive/archive.ts'
 export { type ArchiveSource } from './archive/read.ts'
 export { owned, type Owned } from '../schema.ts'
+export { audit, type Audited, type AuditOptions } from './audit.ts'
+export { type Eviction } from './eviction.ts'
+export { type Finding, type FindingCode } from './finding.ts'
 export { erasable, erase, type EraseOptions, type ErasePortion } from './erase.ts'
+export { describe, type DescribeOptions } from './describe/describe.ts'
 export { expectedType } from './expected-type.ts'
 export { type Exported, exportKeys, type ExportOptions, type ExportStep, schemaDigest } from './export.ts'
 export {

@@ -37,8 +37,14 @@ export interface WalkOptions {
   readonly count?: number | undefined
   /** The largest part of the server's time to take, above 0 and up to 1 (no rest): 0.1 unless told. */
   readonly maxLoad?: number | undefined
-  /** Look at about as many keys, taken from random places of the server's hash table, rather than at all. */
+  /**
+   * Look at about so many keys rather than at all: those that follow a random place in the hash table of each master.
+   * Keys stand there in the order of their hashes, so that these are as good as drawn (but on a cluster with a table for
+   * each slot, as of Redis 7.4 and Valkey 8, keys of one slot come together).
+   */
   readonly sample?: number | undefined
+  /** What draws that place, as `Math.random` does. */
+  readonly random?: (() => number) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -50,37 +56,90 @@ export async function* walk(
   connection: Connection,
   options: WalkOptions = {},
 ): AsyncGenerator<readonly SeenKey[]> {
+  for await (const { keys } of steps(connection, options)) if (keys.length > 0) yield keys
+}
+
+/** One step of a walk. */
+export interface WalkStep {
+  readonly keys: readonly SeenKey[]
+  /** Which of the masters it was, from 0. */
+  readonly master: number
+}
+
+/** The steps of a `walk`, those that found nothing too, and on which master they were. */
+export async function* steps(connection: Connection, options: WalkOptions = {}): AsyncGenerator<WalkStep> {
   const masters = await connection.masters()
   const rest = pace(options.maxLoad, options.signal)
   const ask = asking(options)
-  for (const master of masters) {
-    const limit = options.sample === undefined ? undefined : Math.ceil(options.sample / masters.length)
-    // Keys stand in the order of their hashes, so what follows any place in it is a random sample.
-    let cursor = limit === undefined ? '0' : String(Math.floor(Math.random() * 2 ** 48))
-    let wraps = limit === undefined ? 0 : 1
-    let seen = 0
-    let size = limit === undefined ? Infinity : ((await master.send(['DBSIZE'], NO_KEY)) as number)
-    size = Math.min(size, limit ?? Infinity)
+  const limits = options.sample === undefined ? undefined : await shares(masters, options.sample)
+  const random = options.random ?? Math.random
+  for (const [index, master] of masters.entries()) {
+    const start = limits === undefined ? 0 : startOf(limits[index]!.size, random)
+    let cursor = String(start)
+    let limit = limits?.[index]!.limit ?? Infinity
+    let wrapped = start === 0
+    let first: Set<string> | undefined
+    if (limit <= 0) continue
     for (;;) {
       const step = await rest(() => ask.step(master, cursor))
       const moving = step.keys.filter(({ type }) => type === MOVING)
-      const keys =
-        moving.length === 0
-          ? step.keys
-          : [
-              ...step.keys.filter(({ type }) => type !== MOVING),
-              ...(await ask.each(
-                connection,
-                moving.map(({ key }) => key),
-              )),
-            ]
-      if (keys.length > 0) yield keys
-      seen += keys.length
+      let keys = step.keys
+      if (moving.length > 0) {
+        const elsewhere = moving.map(({ key }) => key)
+        keys = [...keys.filter(({ type }) => type !== MOVING), ...(await ask.each(connection, elsewhere))]
+      }
+      if (start !== 0) {
+        // The last step of a sample that went all the way round may reach into its first.
+        if (first === undefined) first = new Set(keys.map(({ key }) => key.toString('latin1')))
+        else if (wrapped) keys = keys.filter(({ key }) => !first!.has(key.toString('latin1')))
+      }
+      yield { keys, master: index }
+      limit -= keys.length
       cursor = step.next
-      if (seen >= size) break
-      if (cursor === '0' && wraps-- <= 0) break
+      if (limit <= 0) break
+      if (cursor === '0') {
+        if (wrapped) break
+        wrapped = true
+      } else if (wrapped && start !== 0 && placeOf(Number(cursor)) >= placeOf(start)) break
     }
   }
+}
+
+/** How many keys each master has, and how many of the sample are its part. */
+async function shares(
+  masters: readonly Connection[],
+  sample: number,
+): Promise<readonly { readonly size: number; readonly limit: number }[]> {
+  const sizes = await sizesOf(masters)
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  return sizes.map((size) => ({
+    size,
+    limit: sample >= total ? Infinity : Math.min(size, Math.max(LEAST_OF_A_MASTER, (sample * size) / total)),
+  }))
+}
+
+/** How many keys each of the masters has, those that have run out and are not yet removed among them. */
+export async function sizesOf(masters: readonly Connection[]): Promise<number[]> {
+  return Promise.all(masters.map(async (master) => (await master.send(['DBSIZE'], NO_KEY)) as number))
+}
+
+// So that the spread of its values can be told.
+const LEAST_OF_A_MASTER = 30
+
+/** A random place in a hash table of so many keys: its size is a power of two, and hardly ever below theirs. */
+function startOf(size: number, random: () => number): number {
+  return Math.floor(random() * 2 ** Math.floor(Math.log2(Math.max(1, size))))
+}
+
+/** Where a cursor stands in the order of SCAN, which counts with the highest bit first (Redis, dict.c). */
+function placeOf(cursor: number): number {
+  let place = 0
+  let rest = cursor
+  for (let bit = 0.5; rest > 0; bit /= 2) {
+    if (rest % 2 === 1) place += bit
+    rest = Math.floor(rest / 2)
+  }
+  return place
 }
 
 /** What is to be known of these keys, each asked for by itself; a key that is gone is left out. */

@@ -1,0 +1,136 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { keyspec as run } from '../../../../test-support/command-line.ts'
+import { startRedis, type TemporaryRedis } from '../../../keyspec/src/testing/index.ts'
+import { auditJson } from './audit-json.ts'
+
+let redis: TemporaryRedis
+let folder: string
+
+beforeAll(async () => {
+  redis = await startRedis()
+  folder = mkdtempSync(join(tmpdir(), 'keyspec-audit-'))
+  await redis.command('SET', 'shop:session:1', '{"user":"ann","cart":[1]}')
+  await redis.command('SET', 'shop:session:2', '{"user":"hunter2"}', 'EX', 60)
+  await redis.command('SET', 'shop:sess:3', '{"user":"bob","cart":[]}', 'EX', 60)
+  await redis.command('LPUSH', 'shop:stock:7', 'x')
+  await redis.command('SET', 'shop:', 'x')
+  await redis.command('SET', Buffer.from('shop:a\nb\u00ff:1', 'latin1'), 'x')
+  await redis.command('SET', 'elsewhere', 'x')
+})
+
+afterAll(async () => {
+  rmSync(folder, { recursive: true })
+  await redis.stop()
+})
+
+const keyspec = (words: readonly string[]) =>
+  run([...words, '--max-load', '1'], { env: { REDIS_URL: redis.url } })
+
+test('shows what is wrong, worst first, and says so with its exit code', async () => {
+  const { code, out, err } = await keyspec(['audit'])
+  expect([code, err]).toEqual([1, ''])
+  expect(out).toMatchInlineSnapshot(`
+    "no-ttl  session  shop:session:<userId>  1 key
+      never expires, declared is 1h
+      keys: shop:session:1
+      mend: keyspec cleanup --entry session --repair
+    undecodable  session  shop:session:<userId>  1 key
+      holds a value that its codec cannot read: it is no json
+      keys: shop:session:2
+      mend: keyspec explain shop:session:2
+    wrong-type  stock  shop:stock:<sku>  1 key
+      holds a list, declared is a string
+      keys: shop:stock:7
+      mend: keyspec explain shop:stock:7
+    unknown-key  shop:  1 key
+      no entry owns it
+      keys: shop:
+      mend: declare it in the schema, or remove it
+    unknown-key  shop:<bytes>:<n>  1 key
+      no entry owns it
+      keys: shop:a\\nb\\xff:1
+      mend: declare it in the schema, or remove it
+    legacy-name  session  shop:sess:<userId>  1 key
+      has its old name, and is to become session:<userId>
+      keys: shop:sess:3
+      mend: keyspec migrate run --entry session
+    6 findings: 6 keys looked at, 3 decoded
+    "
+  `)
+})
+
+test('every line of JSON is as published', async () => {
+  const validate = new Ajv2020().compile(auditJson)
+  for (const words of [[], ['--each'], ['--sample', '2', '--no-values']]) {
+    const { json, code } = await keyspec(['audit', '--json', ...words])
+    const lines = json()
+    for (const line of lines) expect(validate(line), JSON.stringify([line, validate.errors])).toBe(true)
+    expect(lines.at(-1)).toMatchObject({ record: 'summary', sampled: words[0] === '--sample' })
+    expect(code).toBe(lines.length > 1 ? 1 : 0)
+  }
+})
+
+test('a line for each key, with --each', async () => {
+  const { out } = await keyspec(['audit', '--each'])
+  expect(out.trimEnd().split('\n').slice(0, -1).sort()).toEqual([
+    'legacy-name  shop:sess:3  has its old name, and is to become session:<userId>',
+    'no-ttl  shop:session:1  never expires, declared is 1h',
+    'undecodable  shop:session:2  holds a value that its codec cannot read: it is no json',
+    'unknown-key  shop:  no entry owns it',
+    String.raw`unknown-key  shop:a\nb\xff:1  no entry owns it`,
+    'wrong-type  shop:stock:7  holds a list, declared is a string',
+  ])
+})
+
+test('says that a sample is one', async () => {
+  expect((await keyspec(['audit', '--sample', '3'])).out).toContain('a sample of')
+})
+
+test('a baseline accepts what there is, and reports what is new or has grown', async () => {
+  const file = join(folder, 'debt.json')
+  const written = await keyspec(['audit', '--baseline', file, '--write-baseline'])
+  expect([written.code, written.out]).toEqual([
+    0,
+    expect.stringContaining('6 findings written to the baseline'),
+  ])
+  expect(readFileSync(file, 'utf8')).not.toContain('shop:session:1')
+  const same = await keyspec(['audit', '--baseline', file])
+  expect([same.code, same.out]).toEqual([
+    0,
+    expect.stringMatching(/^nothing found: .*6 findings in the baseline\n$/),
+  ])
+
+  await redis.command('SET', 'shop:session:4', '{"user":"ann","cart":[1]}')
+  await redis.command('SET', 'shop:profile:4', 'x', 'EX', 60)
+  const later = await keyspec(['audit', '--baseline', file, '--json'])
+  expect(later.code).toBe(1)
+  expect(later.json()).toMatchObject([
+    { code: 'no-ttl', count: 2, accepted: 1 },
+    { code: 'wrong-type', entry: 'profile', count: 1 },
+    { record: 'summary', accepted: 5 },
+  ])
+})
+
+test.each<[string, string[], string]>([
+  [
+    'a baseline that is not there',
+    ['--baseline', 'no.json'],
+    'there is no no.json: --write-baseline makes one',
+  ],
+  ['a baseline that is none', ['--baseline', 'schema.ts'], 'schema.ts is no baseline'],
+  ['nowhere to write', ['--write-baseline'], '--write-baseline needs --baseline FILE'],
+  [
+    'a baseline of a sample',
+    ['--write-baseline', '--baseline', 'x', '--sample', '5'],
+    'a sample does not know',
+  ],
+  ['a baseline of keys', ['--baseline', 'x', '--each'], 'leave out --each'],
+  ['half a key', ['--sample', '0.5'], '--sample takes a number of keys, not 0.5'],
+])('%s is a misuse', async (_, words, said) => {
+  const { code, err } = await keyspec(['audit', ...words])
+  expect([code, err]).toEqual([2, expect.stringContaining(said)])
+})

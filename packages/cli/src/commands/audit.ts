@@ -1,0 +1,145 @@
+import { resolve } from 'node:path'
+import { audit as auditKeys, type Audited, type Finding } from 'keyspec/inspect'
+import { type Call, command } from '../command.ts'
+import { exit, misused } from '../failure.ts'
+import { serverOptions } from '../options.ts'
+import { count, counted } from '../render/units.ts'
+import { auditJson } from './audit-json.ts'
+import { readBaseline, writeBaseline } from './audit-baseline.ts'
+
+const options = {
+  ...serverOptions,
+  each: { about: 'a line for each key as it is found, rather than one for all that are alike' },
+  sample: { value: 'N', number: true, about: 'look at about so many keys, taken at random' },
+  'no-values': { about: 'do not read values' },
+  baseline: { value: 'FILE', about: 'report only what is not in it, or has grown' },
+  'write-baseline': { about: 'accept what is found: write it to the file of --baseline' },
+} as const
+
+/** `keyspec audit` */
+export const audit = command({
+  options,
+  examples: [
+    ['keyspec audit', 'every key against the schema'],
+    ['keyspec audit --sample 10000 --no-values', 'a quick look'],
+    ['keyspec audit --baseline debt.json --write-baseline', 'accept what is wrong today'],
+    ['keyspec audit --baseline debt.json', 'fail only where something is new, or has grown'],
+    ['keyspec audit --each --json', 'every key that is wrong, as JSON'],
+  ],
+  json: { form: 'lines', schema: auditJson },
+  async run(call) {
+    const { out, log, signal } = call
+    const asked = checked(call)
+    const { schema, prefix } = await call.config()
+    const path = asked.baseline === undefined ? undefined : resolve(call.cwd, asked.baseline)
+    const accepted = path === undefined || asked.writes ? () => 0 : readBaseline(path, asked.baseline!)
+    const connection = await call.connect()
+
+    const found: Finding[] = []
+    let reported = 0
+    let acceptedWhole = 0
+    const going = auditKeys(schema, connection, {
+      prefix,
+      signal,
+      each: asked.each,
+      sample: asked.sample,
+      values: call.options['no-values'] !== true,
+      maxLoad: call.options['max-load'],
+      onProgress: ({ keys }) => log.progress(() => `${counted(keys, 'key')} looked at`),
+    })
+    let audited: Audited
+    for (;;) {
+      const { value, done } = await going.next()
+      if (done === true) {
+        audited = value
+        break
+      }
+      // Kept only where there is a bounded number of them.
+      if (asked.writes) found.push(value)
+      const before = accepted(value)
+      if (asked.writes || value.count <= before) {
+        acceptedWhole += 1
+        continue
+      }
+      reported += 1
+      out.record({ record: 'finding', ...value, ...(before > 0 ? { accepted: before } : {}) }, () =>
+        textOf(call, value, before, asked.each),
+      )
+    }
+    log.done()
+    if (asked.writes) writeBaseline(path!, found)
+    const { keys, decoded, notDecoded, eviction } = audited
+    out.record(
+      {
+        record: 'summary',
+        keys,
+        sampled: asked.sample !== undefined,
+        decoded,
+        notDecoded,
+        evictionPolicy: eviction?.policy,
+        accepted: acceptedWhole,
+      },
+      () => summaryOf(audited, { reported, acceptedWhole, ...asked }),
+    )
+    return reported > 0 ? exit.findings : exit.fine
+  },
+})
+
+interface Asked {
+  readonly each: boolean
+  readonly sample: number | undefined
+  readonly baseline: string | undefined
+  readonly writes: boolean
+}
+
+function checked({
+  options: { each = false, sample, baseline, 'write-baseline': writes = false },
+}: Call<typeof options>): Asked {
+  if (sample !== undefined && !(Number.isInteger(sample) && sample > 0))
+    throw misused(`--sample takes a number of keys, not ${sample}`)
+  if (writes && baseline === undefined) throw misused('--write-baseline needs --baseline FILE')
+  if (writes && sample !== undefined) throw misused('a sample does not know all that is to be accepted')
+  if (each && baseline !== undefined) throw misused('a baseline knows findings, not keys: leave out --each')
+  return { each, sample, baseline, writes }
+}
+
+function textOf(
+  { out: { paint } }: Call<typeof options>,
+  finding: Finding,
+  before: number,
+  each: boolean,
+): string {
+  const { code, severity, entry, pattern, count: keys, samples, message, mend } = finding
+  const tint = severity === 'error' ? paint.red : paint.yellow
+  if (each) return `${tint(code)}  ${samples[0] || EMPTY}  ${message}`
+  const whose = [entry, pattern === '' ? EMPTY : pattern].filter((part) => part !== undefined).join('  ')
+  const grown = before > 0 ? ` (${count(before)} accepted)` : ''
+  const examples = samples.map((sample) => sample || EMPTY)
+  if (keys > samples.length) examples.push('…')
+  return [
+    `${tint(code)}  ${paint.bold(whose)}  ${counted(keys, 'key')}${grown}`,
+    `  ${message}`,
+    `  ${paint.dim(`keys: ${examples.join('  ')}`)}`,
+    ...(mend === undefined ? [] : [`  ${paint.dim(`mend: ${mend}`)}`]),
+  ].join('\n')
+}
+
+const EMPTY = '(the empty key)'
+
+function summaryOf(
+  { keys, decoded, notDecoded, eviction }: Audited,
+  { reported, acceptedWhole, each, sample, writes }: Asked & { reported: number; acceptedWhole: number },
+): string {
+  const said = [
+    sample === undefined
+      ? `${counted(keys, 'key')} looked at`
+      : `a sample of ${counted(keys, 'key')} looked at, not all`,
+    `${count(decoded)} decoded`,
+  ]
+  if (notDecoded > 0) said.push(`${count(notDecoded)} too large to decode`)
+  if (eviction === undefined) said.push('the server does not say what it evicts')
+  if (writes) said.push(`${counted(acceptedWhole, 'finding')} written to the baseline`)
+  else if (acceptedWhole > 0) said.push(`${counted(acceptedWhole, 'finding')} in the baseline`)
+  const found = reported === 0 ? 'nothing found' : counted(reported, each ? 'fault' : 'finding')
+  return `${writes ? '' : `${found}: `}${said.join(', ')}`
+}

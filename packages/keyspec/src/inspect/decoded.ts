@@ -1,0 +1,70 @@
+import type { Codec } from '../codec/codec.ts'
+import type { Reply } from '../connection/connection.ts'
+import { fieldsOf } from '../kind/fields.ts'
+import type { KeySpec } from '../kind/kind.ts'
+import { readable } from '../recipe/stored.ts'
+import type { Peeked } from './peek.ts'
+
+/** An element of a value, and what its codec makes of it. */
+export interface Decoded {
+  /** The field, in a hash or an entry of a stream. */
+  readonly field?: string
+  /** Whether the field is declared by its name. */
+  readonly named?: boolean
+  /** The id of the stream's entry. */
+  readonly id?: string
+  /** The score, in a sorted set. */
+  readonly score?: string
+  readonly stored: Buffer
+  /** The codec's name; `undefined` where the field is none that is declared. */
+  readonly codec: string | undefined
+  /** What it is; absent where the codec cannot read it, or where there is none. */
+  readonly value?: unknown
+  /** Whether the codec could not read it. */
+  readonly failed: boolean
+}
+
+/** Reads what was peeked with the codecs that the entry declares. */
+export function decoderOf(codec: KeySpec['codec']): (peeked: Peeked) => Generator<Decoded> {
+  if (typeof codec.decode === 'function') return (peeked) => elements(codec as Codec<any, any>, peeked)
+  const byField = codec as { readonly [field: string]: Codec<any, any> }
+  const fields = fieldsOf(byField)
+  return function* (peeked) {
+    if (peeked.type === 'stream') {
+      for (const entry of peeked.elements as readonly (readonly [Reply, readonly Reply[]])[]) {
+        for (const part of inFields(entry[1])) yield { ...part, id: String(entry[0]) }
+      }
+    } else yield* inFields(peeked.elements)
+  }
+
+  function* inFields(flat: readonly Reply[]): Generator<Decoded> {
+    for (let at = 0; at < flat.length; at += 2) {
+      const field = String(flat[at])
+      yield {
+        ...decode(fields.at(field), flat[at + 1] as Buffer),
+        field,
+        named: field !== '*' && Object.hasOwn(byField, field),
+      }
+    }
+  }
+}
+
+function* elements(codec: Codec<any, any>, { type, elements }: Peeked): Generator<Decoded> {
+  const width = type === 'zset' || type === 'hash' ? 2 : 1
+  for (let at = 0; at < elements.length; at += width) {
+    const element = elements[at]
+    if (!(element instanceof Buffer)) continue
+    const part = decode(codec, element)
+    yield type === 'zset' ? { ...part, score: String(elements[at + 1]) } : part
+  }
+}
+
+function decode(codec: Codec<any, any> | undefined, stored: Buffer): Decoded {
+  if (codec === undefined) return { stored, codec: undefined, failed: false }
+  try {
+    const value: unknown = codec.decode(readable(codec, stored) as string & Buffer)
+    return { stored, codec: codec.name, value, failed: false }
+  } catch {
+    return { stored, codec: codec.name, failed: true }
+  }
+}

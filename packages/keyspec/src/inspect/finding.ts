@@ -1,0 +1,181 @@
+import { spell } from '../duration.ts'
+import type { Owned } from '../schema.ts'
+import { shown } from './key-name.ts'
+
+/** What may be wrong with a key. */
+export type FindingCode =
+  | 'unknown-key'
+  | 'wrong-type'
+  | 'no-ttl'
+  | 'ttl-too-long'
+  | 'undecodable'
+  | 'legacy-name'
+  | 'over-budget'
+  | 'evictable'
+  | 'foreign-shape'
+
+/** What an audit found: of one key, or of all that are alike in entry, pattern and fault. */
+export interface Finding {
+  readonly code: FindingCode
+  /** An `error` breaks a reader or loses data, a `warning` is a debt. */
+  readonly severity: 'error' | 'warning'
+  /** Whose they are; `undefined` where no entry owns them. */
+  readonly entry: string | undefined
+  /** The pattern that they are of; guessed, where no entry owns them. */
+  readonly pattern: string | undefined
+  /** What tells them apart from others of the same pattern: the type found, the field that cannot be read. */
+  readonly detail: string | undefined
+  /** How many keys. */
+  readonly count: number
+  /** Up to three of them, as `shown`, long ones cut. */
+  readonly samples: readonly string[]
+  readonly message: string
+  /** What to do. */
+  readonly mend: string | undefined
+}
+
+/** A fault of one key, before it is put into words. */
+export interface Fault {
+  readonly code: Exclude<FindingCode, 'unknown-key'>
+  readonly owned: Owned
+  readonly detail?: string
+  /** The type that it should have. */
+  readonly expected?: string
+  /** How bad: the TTL in ms, the bytes of memory. */
+  readonly amount?: number
+}
+
+/** Keys that have the same fault. */
+export class FaultGroup {
+  readonly fault: Fault
+  #count = 0
+  #worst: number | undefined
+  readonly #samples: string[] = []
+
+  constructor(fault: Fault) {
+    this.fault = fault
+  }
+
+  add(key: Buffer, amount: number | undefined): void {
+    this.#count += 1
+    if (amount !== undefined) this.#worst = Math.max(this.#worst ?? 0, amount)
+    if (this.#samples.length < SAMPLES) this.#samples.push(cut(key))
+  }
+
+  finding(): Finding {
+    const { code, owned, detail } = this.fault
+    const [sample] = this.#samples
+    return {
+      code,
+      severity: ERRORS.has(code) ? 'error' : 'warning',
+      entry: owned.entry,
+      // Whether keys may be evicted is a matter of the entry.
+      pattern: code === 'evictable' ? undefined : owned.pattern.text,
+      detail,
+      count: this.#count,
+      samples: this.#samples,
+      message: messageOf(this.fault, this.#worst),
+      mend: mendOf(this.fault, sample!),
+    }
+  }
+}
+
+/** Keys of no entry that look alike. */
+export interface Stray {
+  count: number
+  readonly samples: string[]
+}
+
+/** Keys of no entry, as a finding; their guessed pattern is that of what follows the keyspace's prefix. */
+export function strayFinding(prefix: string, pattern: string, { count, samples }: Stray): Finding {
+  const head = pattern.slice(0, (pattern + '<').indexOf('<'))
+  return {
+    code: 'unknown-key',
+    severity: 'warning',
+    entry: undefined,
+    pattern: prefix + pattern,
+    detail: undefined,
+    count,
+    samples,
+    message: 'no entry owns it',
+    mend: `declare it in the schema, or remove it${head === '' ? '' : `; keyspec stats --by prefix --under ${quoted(head)} shows more`}`,
+  }
+}
+
+/** Remembers one of up to three keys. */
+export function noteStray(stray: Stray, key: Buffer): void {
+  stray.count += 1
+  if (stray.samples.length < SAMPLES) stray.samples.push(cut(key))
+}
+
+/** Adds up what was taken for two patterns. */
+export function joinStrays(into: Stray, from: Stray): void {
+  into.count += from.count
+  into.samples.push(...from.samples.slice(0, SAMPLES - into.samples.length))
+}
+
+const SAMPLES = 3
+const LONGEST_SAMPLE = 256
+const ERRORS: ReadonlySet<FindingCode> = new Set(['wrong-type', 'no-ttl', 'undecodable', 'evictable'])
+
+function cut(key: Buffer): string {
+  return key.length <= LONGEST_SAMPLE ? shown(key) : `${shown(key.subarray(0, LONGEST_SAMPLE))}…`
+}
+
+function messageOf({ code, owned, detail, expected }: Fault, worst: number | undefined): string {
+  const { spec } = owned
+  const declared = spec.lifetime.ttlMs === 'forever' ? 'forever' : spell(spec.lifetime.ttlMs)
+  switch (code) {
+    case 'wrong-type':
+      return `holds a ${detail}, declared is a ${expected}`
+    case 'no-ttl':
+      return `never expires, declared is ${declared}`
+    case 'ttl-too-long':
+      return `has up to ${spelled(worst!)} to live, declared is ${declared}`
+    case 'undecodable':
+      return `holds a value that its codec cannot read: ${detail}`
+    case 'legacy-name':
+      return `has its old name, and is to become ${spec.pattern.text}`
+    case 'over-budget':
+      return `takes up to ${worst} bytes, its budget is ${spec.budgetBytes}`
+    case 'evictable':
+      return `may be evicted under ${detail}, and must not be`
+    case 'foreign-shape':
+      return `is under a pattern of ${spec.foreign!.by}, which is not known to keep such a key`
+  }
+}
+
+function mendOf({ code, owned }: Fault, sample: string): string | undefined {
+  switch (code) {
+    case 'wrong-type':
+    case 'undecodable':
+    case 'foreign-shape':
+      return `keyspec explain ${quoted(sample)}`
+    case 'no-ttl':
+    case 'ttl-too-long':
+      return `keyspec cleanup --entry ${owned.entry} --repair`
+    case 'legacy-name':
+      return `keyspec migrate run --entry ${owned.entry}`
+    case 'over-budget':
+      return `keyspec stats --entry ${owned.entry} shows the biggest`
+    case 'evictable':
+      return 'CONFIG SET maxmemory-policy noeviction, or a server of its own; keyspec doctor says more'
+  }
+}
+
+/** A span in two digits or so: exact where it is a whole number of its unit. */
+function spelled(ms: number): string {
+  for (const [unit, size] of [
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['m', 60_000],
+    ['s', 1000],
+  ] as const)
+    if (ms >= size) return `${Number((ms / size).toFixed(1))}${unit}`
+  return `${Math.round(ms)}ms`
+}
+
+/** A word as a shell reads it. */
+function quoted(word: string): string {
+  return /^[\w:./@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,161 @@
+import { type Connection, ONE_KEY, ONE_KEY_BYTES, type Reply } from '../connection/connection.ts'
+import { ServerError } from '../connection/server-error.ts'
+import { int } from '../script/argument.ts'
+import { script } from '../script/script.ts'
+import * as lua from './lua.gen.ts'
+
+/** The beginning of a value, as it is stored. */
+export interface Peeked {
+  /** What TYPE says now; `none` where the key is gone. */
+  readonly type: string
+  /** The bytes of a string, the elements of a collection. */
+  readonly count: number
+  /** How many of those looked at were too large to read. */
+  readonly omitted: number
+  /**
+   * A string's value; else the first elements: in turn field and value of a hash, member and score of a sorted set;
+   * `[id, [field, value, …]]` of a stream.
+   */
+  readonly elements: readonly Reply[]
+}
+
+/** How much of a value is read. */
+export interface PeekOptions {
+  /** How many elements of a collection; 10 unless told. */
+  readonly most?: number | undefined
+  /** How many bytes of one key; 1 MB unless told. */
+  readonly limitBytes?: number | undefined
+}
+
+/** The beginnings of values, in the order of their keys. Each command is bounded in bytes and so in time. */
+export function peeker({ most = 10, limitBytes = 2 ** 20 }: PeekOptions = {}) {
+  let packed = true
+
+  /** Reads as many values as fit into one command, and answers for at least the first. */
+  async function some(connection: Connection, names: readonly string[]): Promise<readonly Peeked[]> {
+    if (packed) {
+      try {
+        if (!connection.cluster) return await together(connection, names)
+        const few = names.slice(0, AT_ONCE_ON_A_CLUSTER)
+        return (await Promise.all(few.map((name) => together(connection, [name])))).flat()
+      } catch (error) {
+        // A user who may read but not run scripts gets the same, in more commands.
+        if (!(error instanceof ServerError && error.reply.startsWith('NOPERM'))) throw error
+        packed = false
+      }
+    }
+    return [await alone(connection, names[0]!)]
+  }
+
+  async function together(connection: Connection, keys: readonly string[]): Promise<readonly Peeked[]> {
+    return peekScript.run(connection, { keys }, { most, limit: limitBytes, budget: BUDGET_BYTES })
+  }
+
+  async function alone(connection: Connection, name: string): Promise<Peeked> {
+    const type = String(await connection.send(['TYPE', name], ONE_KEY))
+    const read = READ[type]
+    if (read === undefined) return { type, count: 0, omitted: 0, elements: [] }
+    try {
+      const count = (await connection.send([read.count, name], ONE_KEY)) as number
+      if (type === 'string' && count > limitBytes) return { type, count, omitted: 1, elements: [] }
+      const reply = await connection.send(read.command(name, String(most)), ONE_KEY_BYTES)
+      return { type, count, ...within(read.elements(reply), read.width, most, limitBytes) }
+    } catch (error) {
+      // It has just become something else.
+      if (error instanceof ServerError && error.code === 'E_WRONG_TYPE')
+        return { type: 'none', count: 0, omitted: 0, elements: [] }
+      throw error
+    }
+  }
+
+  return { some }
+}
+
+// One step should hold the server for less than half a millisecond.
+const BUDGET_BYTES = 2 ** 16
+const AT_ONCE_ON_A_CLUSTER = 10
+
+const peekScript = script('inspect/peek', {
+  keys: ['keys*'],
+  args: { most: int, limit: int, budget: int },
+  lua: lua.peek,
+  bytes: true,
+  reply: (reply) =>
+    (reply as readonly (readonly Reply[])[]).map(([type, count, omitted, ...elements]): Peeked => ({
+      type: String(type),
+      count: count as number,
+      omitted: omitted as number,
+      elements,
+    })),
+})
+
+interface Read {
+  readonly count: string
+  readonly width: number
+  command(name: string, most: string): readonly string[]
+  elements(reply: Reply): readonly Reply[]
+}
+
+const whole = (reply: Reply) => (reply ?? []) as readonly Reply[]
+const scanned = (reply: Reply) => (reply as readonly [Reply, readonly Reply[]])[1]
+
+const READ: { readonly [type: string]: Read } = {
+  string: {
+    count: 'STRLEN',
+    width: 1,
+    command: (name) => ['GET', name],
+    elements: (reply) => (reply === null ? [] : [reply]),
+  },
+  hash: {
+    count: 'HLEN',
+    width: 2,
+    command: (name, most) => ['HSCAN', name, '0', 'COUNT', most],
+    elements: scanned,
+  },
+  list: {
+    count: 'LLEN',
+    width: 1,
+    command: (name, most) => ['LRANGE', name, '0', String(Number(most) - 1)],
+    elements: whole,
+  },
+  set: {
+    count: 'SCARD',
+    width: 1,
+    command: (name, most) => ['SSCAN', name, '0', 'COUNT', most],
+    elements: scanned,
+  },
+  zset: {
+    count: 'ZCARD',
+    width: 2,
+    command: (name, most) => ['ZRANGE', name, '0', String(Number(most) - 1), 'WITHSCORES'],
+    elements: whole,
+  },
+  stream: {
+    count: 'XLEN',
+    width: 1,
+    command: (name, most) => ['XRANGE', name, '-', '+', 'COUNT', most],
+    elements: whole,
+  },
+}
+
+/** What of these elements is looked at and fits, as `peek.lua` has it. */
+function within(found: readonly Reply[], width: number, most: number, limitBytes: number) {
+  const elements: Reply[] = []
+  let omitted = 0
+  let left = limitBytes
+  for (let at = 0; at < Math.min(found.length, most * width); at += width) {
+    const parts = found.slice(at, at + width)
+    const size = sizeOf(parts)
+    if (size > left) omitted += 1
+    else {
+      elements.push(...parts)
+      left -= size
+    }
+  }
+  return { omitted, elements }
+}
+
+function sizeOf(reply: Reply): number {
+  if (Array.isArray(reply)) return reply.reduce<number>((sum, part) => sum + sizeOf(part), 0)
+  return reply instanceof Buffer ? reply.length : 0
+}
