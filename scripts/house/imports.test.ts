@@ -28,8 +28,8 @@ const ORDER = [
   'packages/keyspec/',
   'packages/cli/',
   'packages/dashboard/',
-  'systems/model/',
   'systems/program/',
+  'systems/model/',
   'systems/',
   'systems/all/',
 ]

@@ -3,9 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { commandLine, redisName } from '@keyspec-systems/program'
-import { describeLifetime } from 'keyspec'
-import { usage } from 'keyspec/inspect'
+import { commandLine, keyspaceTable, redisName } from '@keyspec-systems/program'
 import { startRedis } from 'keyspec/testing'
 import { cleanup } from './cleanup.ts'
 import { openCourtlistener } from './keyspace.ts'
@@ -99,15 +97,7 @@ async function main(): Promise<void> {
     await wait(intervalMs, undefined, { signal: stop.signal })
   }
   console.log('\nKeyspace')
-  for await (const { owned, keys: count, bytes } of usage(schema, connection)) {
-    if (owned === undefined && count === 0) continue
-    const lifetime = owned === undefined ? '' : describeLifetime(owned.spec.lifetime)
-    const cells = [owned?.entry ?? '(unknown)', owned?.pattern.text ?? '', owned?.spec.type ?? '', lifetime]
-    const widths = [15, 48, 7, 26]
-    console.log(
-      `${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' ')} ${String(count).padStart(6)} keys ${String(bytes).padStart(9)} bytes`,
-    )
-  }
+  for (const line of await keyspaceTable(schema, connection)) console.log(line)
 }
 
 function tell(report: RunReport): void {

@@ -2,14 +2,21 @@ import { mkdirSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { commandLine, misuse, needRedis, redisName } from '@keyspec-systems/program'
+import {
+  type Child,
+  commandLine,
+  keyspaceTable,
+  misuse,
+  needRedis,
+  pause,
+  redisName,
+  screen,
+  startChild,
+} from '@keyspec-systems/program'
 import { startRedis } from 'keyspec/testing'
 import { openDocuments } from './keyspace.ts'
 import { serveBoard } from './run/board.ts'
-import { type Child, startChild } from './run/children.ts'
-import { keyspaceTable } from './run/keyspace-table.ts'
 import { ended, latencyTable, summary } from './run/report.ts'
-import { screen } from './run/screen.ts'
 import { documentsIn, submit } from './run/submit.ts'
 import { limits, wholeNumber } from './settings.ts'
 import { openBroker } from './worker/broker.ts'
@@ -96,7 +103,7 @@ async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promi
     if (done >= total && values.once) break
     if (!isTold) out.show([`${done} of ${total} documents read`])
     isTold = done >= total
-    await pause(out.isTerminal ? 200 : 500)
+    await pause(out.isTerminal ? 200 : 500, stop.signal)
   }
   out.clear()
 
@@ -148,16 +155,4 @@ async function inputs(): Promise<string[]> {
   }
   if (paths.length === 0) misuse(`there is no .pdf or .txt in ${named.join(', ')}`)
   return paths
-}
-
-async function pause(ms: number): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(done, ms)
-    function done(): void {
-      clearTimeout(timer)
-      stop.signal.removeEventListener('abort', done)
-      resolve()
-    }
-    stop.signal.addEventListener('abort', done)
-  })
 }

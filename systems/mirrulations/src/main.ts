@@ -3,14 +3,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { commandLine, needRedis, redisName } from '@keyspec-systems/program'
+import {
+  type Child,
+  commandLine,
+  keyspaceTable,
+  needRedis,
+  pause,
+  redisName,
+  screen,
+  startChild,
+  table,
+} from '@keyspec-systems/program'
 import { startRedis } from 'keyspec/testing'
 import { openMirrulations } from './keyspace.ts'
-import { pause } from './program.ts'
-import { type Child, startChild } from './run/children.ts'
-import { keyspaceTable } from './run/keyspace-table.ts'
 import { progress } from './run/progress.ts'
-import { screen, table } from './run/screen.ts'
 import { openUpstream } from './run/upstream.ts'
 import { statistics } from './server/statistics.ts'
 

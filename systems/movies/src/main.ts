@@ -1,9 +1,7 @@
-import { commandLine, needRedis, redisName } from '@keyspec-systems/program'
+import { commandLine, keyspaceTable, needRedis, program, redisName, table } from '@keyspec-systems/program'
 
 import { jsonLog } from './log.ts'
-import { program } from './program.ts'
 import { startCacheServer } from './run/cache-server.ts'
-import { keyspaceTable, table } from './run/table.ts'
 import { tally } from './run/tally.ts'
 import { traffic } from './run/traffic.ts'
 import { listen } from './server/listen.ts'

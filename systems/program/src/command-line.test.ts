@@ -1,26 +1,48 @@
-import { spawnSync } from 'node:child_process'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
+import { commandLine } from './command-line.ts'
 
-// It ends its process, so each is asked in a process of its own.
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllGlobals()
+})
+
+/** What a program with these words on its command line reads, or how it ends. */
 function read(...words: string[]) {
-  const module = new URL('../dist/command-line.js', import.meta.url).href
-  const source = `
-    import { commandLine } from '${module}'
-    const options = { once: { type: 'boolean' }, clients: { type: 'string' } }
+  vi.stubGlobal('process', { ...process, argv: ['node', 'main.js', ...words], exit: ended })
+  const said: string[] = []
+  for (const stream of ['log', 'error'] as const) {
+    vi.spyOn(console, stream).mockImplementation((line: string) => said.push(`${stream}: ${line}`))
+  }
+  try {
+    const options = { once: { type: 'boolean' }, clients: { type: 'string' } } as const
     const { values, count } = commandLine('how it is used', options)
-    console.log(JSON.stringify({ ...values, clients: count('clients', 1, 3) }))`
-  const argv = ['--input-type=module', '-e', source, '--', ...words]
-  const { status, stdout, stderr } = spawnSync(process.execPath, argv, { encoding: 'utf8' })
-  return { status, stdout, stderr }
+    return { ...values, clients: count('clients', 1, 3) }
+  } catch (error) {
+    if (!(error instanceof Ended)) throw error
+    return { exitCode: error.exitCode, said }
+  }
+}
+
+class Ended extends Error {
+  readonly exitCode: number
+
+  constructor(exitCode: number) {
+    super(`ended with ${exitCode}`)
+    this.exitCode = exitCode
+  }
+}
+
+function ended(code = 0): never {
+  throw new Ended(code)
 }
 
 test('what is told is read, and what is not is as it is by itself', () => {
-  expect(read('--once')).toEqual({ status: 0, stdout: '{"once":true,"clients":3}\n', stderr: '' })
-  expect(read('--clients=7').stdout).toBe('{"clients":7}\n')
+  expect(read('--once')).toEqual({ once: true, clients: 3 })
+  expect(read('--clients=7')).toEqual({ clients: 7 })
 })
 
 test('--help prints the usage', () => {
-  expect(read('--help')).toEqual({ status: 0, stdout: 'how it is used\n', stderr: '' })
+  expect(read('--help')).toEqual({ exitCode: 0, said: ['log: how it is used'] })
 })
 
 test.each([
@@ -33,5 +55,5 @@ test.each([
   [['--clients', '0'], '--clients is "0"; it must be a whole number from 1'],
   [['--clients', '1.5'], '--clients is "1.5"; it must be a whole number from 1'],
 ])('%j is answered with one line and exit code 2', (words, line) => {
-  expect(read(...words)).toEqual({ status: 2, stdout: '', stderr: `${line}\n` })
+  expect(read(...words)).toEqual({ exitCode: 2, said: [`error: ${line}`] })
 })

@@ -23,6 +23,7 @@ export function commandLine<const O extends Options>(
   { takesFiles = false }: { readonly takesFiles?: boolean } = {},
 ): CommandLine<O> {
   const { values, positionals } = parsed({
+    args: process.argv.slice(2),
     options: { ...options, help: { type: 'boolean' } },
     allowPositionals: takesFiles,
   })

@@ -1,11 +1,10 @@
 import { openModel } from '@keyspec-systems/model'
 import { serveStandIn } from '@keyspec-systems/model/stand-in'
-import { commandLine, needRedis, redisName } from '@keyspec-systems/program'
+import { commandLine, keyspaceTable, needRedis, redisName, table } from '@keyspec-systems/program'
 import { startRedis } from 'keyspec/testing'
 
 import { openTutor } from './keyspace.ts'
 import { sample } from './resource/sample.ts'
-import { keyspaceTable, table } from './run/table.ts'
 import { Tallies } from './run/tally.ts'
 import { traffic } from './run/traffic.ts'
 import { caches, cacheStats } from './server/cache-stats.ts'
@@ -92,17 +91,12 @@ async function job(): Promise<void> {
   const seconds = (performance.now() - startedAt) / 1000
 
   const stats = cacheStats(opened.keys)
-  print('Requests', [['kind', 'admitted', 'rejected', 'failed', 'median ms', 'p99 ms'], ...tallies.rows()])
-  print('Caches, in this process', [
+  print('Requests', ['kind', 'admitted', 'rejected', 'failed', 'median ms', 'p99 ms'], tallies.rows())
+  print(
+    'Caches, in this process',
     ['cache', 'hits', 'misses', 'loads', 'waits'],
-    ...caches.map((name) => [
-      name,
-      stats[name].hits,
-      stats[name].misses,
-      stats[name].loads,
-      stats[name].waits,
-    ]),
-  ])
+    caches.map((name) => [name, stats[name].hits, stats[name].misses, stats[name].loads, stats[name].waits]),
+  )
   console.log('\nKeyspace')
   for (const line of await keyspaceTable(opened.schema, opened.connection)) console.log(line)
   console.log(`\n${tallies.count} requests in ${seconds.toFixed(1)} s, ${tallies.failed} failed.`)
@@ -124,7 +118,11 @@ function pageAt(pathname: string) {
   return { headers: { 'Content-Type': 'text/html; charset=utf-8' }, body: sample(name).toString() }
 }
 
-function print(title: string, rows: readonly (readonly (string | number)[])[]): void {
+function print(
+  title: string,
+  heads: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): void {
   console.log(`\n${title}`)
-  for (const line of table(rows)) console.log(line)
+  for (const line of table(heads, rows)) console.log(line)
 }

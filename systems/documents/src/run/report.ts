@@ -1,7 +1,7 @@
 import type { Documents } from '../keyspace.ts'
 import { stages } from '../pipeline/document-state.ts'
 import { quantile } from '../worker/metrics.ts'
-import { table } from './screen.ts'
+import { table } from '@keyspec-systems/program'
 
 /** What a batch came to: documents, jobs, failures, hits. */
 export async function summary(keys: Documents, batchId: string): Promise<string> {

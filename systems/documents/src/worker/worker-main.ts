@@ -1,6 +1,6 @@
 import { openDocuments } from '../keyspace.ts'
 import { ocrFrom } from '../pipeline/ocr.ts'
-import { program, report } from '../program.ts'
+import { program, report } from '@keyspec-systems/program'
 import { queues } from '../schema.ts'
 import { limits, required, wholeNumber } from '../settings.ts'
 import { openBroker } from './broker.ts'

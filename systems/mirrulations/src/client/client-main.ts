@@ -1,4 +1,4 @@
-import { program, report } from '../program.ts'
+import { program, report } from '@keyspec-systems/program'
 import { required, wholeNumber } from '../settings.ts'
 import { openRegulations, regulationsSettings } from '../upstream/regulations.ts'
 import { runClient } from './client.ts'

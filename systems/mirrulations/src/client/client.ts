@@ -1,5 +1,5 @@
 import type { Job } from '../job.ts'
-import { backoff, pause } from '../program.ts'
+import { backoff, pause } from '@keyspec-systems/program'
 import { jsonPath } from '../storage/layout.ts'
 import type { Regulations } from '../upstream/regulations.ts'
 import { UpstreamError } from '../upstream/upstream-error.ts'

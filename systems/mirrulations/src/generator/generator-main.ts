@@ -1,5 +1,5 @@
 import { openMirrulations } from '../keyspace.ts'
-import { backoff, pause, program, report } from '../program.ts'
+import { backoff, pause, program, report } from '@keyspec-systems/program'
 import { required, wholeNumber } from '../settings.ts'
 import { openRegulations, regulationsSettings } from '../upstream/regulations.ts'
 import { UpstreamError } from '../upstream/upstream-error.ts'

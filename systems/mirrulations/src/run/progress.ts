@@ -1,5 +1,5 @@
 import type { Statistics } from '../server/statistics.ts'
-import { bar, type Screen } from './screen.ts'
+import { bar, type Screen } from '@keyspec-systems/program'
 
 /** How the backlog stands, in two lines. */
 export function progress(statistics: Statistics, elapsedMs: number, { width, dim }: Screen): string[] {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { openMirrulations } from '../keyspace.ts'
-import { pause, program, report } from '../program.ts'
+import { pause, program, report } from '@keyspec-systems/program'
 import { duration, required, wholeNumber } from '../settings.ts'
 import { openStore } from '../storage/store.ts'
 import { bucketSize } from './bucket-size.ts'

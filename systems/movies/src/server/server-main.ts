@@ -1,5 +1,5 @@
 import { jsonLog } from '../log.ts'
-import { program, report } from '../program.ts'
+import { program, report } from '@keyspec-systems/program'
 import { wholeNumber } from '../settings.ts'
 import { listen } from './listen.ts'
 import { movieServer } from './movie-server.ts'

@@ -2,7 +2,7 @@ import { loadCatalogue } from '../catalogue/catalogue.ts'
 import { openMovies } from '../keyspace.ts'
 import { jsonLog } from '../log.ts'
 import { openSources } from '../open-sources.ts'
-import { program } from '../program.ts'
+import { program } from '@keyspec-systems/program'
 import { environmentName, required } from '../settings.ts'
 import { refreshTrending } from './refresh.ts'
 

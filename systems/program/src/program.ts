@@ -4,15 +4,13 @@ export function report(message: { readonly ready: true; readonly url?: string })
 }
 
 /**
- * Runs a program until it ends or is told to: SIGTERM, SIGINT, or the end of the process that started it abort the
+ * Runs a program until it ends or is told to: SIGTERM, SIGINT, SIGHUP, or the end of the process that started it abort the
  * signal. Exit code 0, or 1 with the error's words on stderr.
  */
 export async function program(name: string, run: (stop: AbortSignal) => Promise<void>): Promise<void> {
   const stop = new AbortController()
-  const end = () => stop.abort()
-  process.once('SIGTERM', end)
-  process.once('SIGINT', end)
-  process.once('disconnect', end)
+  for (const event of ['SIGTERM', 'SIGINT', 'SIGHUP', 'disconnect'] as const)
+    process.once(event, () => stop.abort())
   try {
     await run(stop.signal)
   } catch (error) {

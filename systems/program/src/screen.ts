@@ -68,18 +68,10 @@ export function screen(
   }
 }
 
-/** Rows as a table: the columns in which every cell is a number stand to the right. */
-export function table(heads: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const widths = heads.map((head, at) => Math.max(head.length, ...rows.map((row) => row[at]!.length)))
-  const isNumber = heads.map(
-    (_, at) => rows.length > 0 && rows.every((row) => /^[-\d,.]*( \w+)?$/.test(row[at]!)),
-  )
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, at) => (isNumber[at] ? cell.padStart(widths[at]!) : cell.padEnd(widths[at]!)))
-      .join('  ')
-      .trimEnd()
-  return [line(heads), widths.map((width) => '─'.repeat(width)).join('  '), ...rows.map(line)]
+/** A bar of a width, filled up to a part of it. */
+export function bar(part: number, width: number): string {
+  const full = Math.round(Math.min(1, Math.max(0, part)) * width)
+  return '█'.repeat(full) + '░'.repeat(width - full)
 }
 
 // Escape sequences take no room, so a line that has some is left as it is: those are short.

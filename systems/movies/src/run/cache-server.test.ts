@@ -1,8 +1,8 @@
+import { keyspaceTable } from '@keyspec-systems/program'
 import { expect, onTestFinished, test } from 'vitest'
 
 import { openMovies } from '../keyspace.ts'
 import { startCacheServer } from './cache-server.ts'
-import { keyspaceTable } from './table.ts'
 
 test('the server is a pure cache, and the table tells of other keys in the environment, and of none outside', async () => {
   const redis = await startCacheServer()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bar, screen, table } from './screen.ts'
+import { bar, screen } from './screen.ts'
 
 function output(isTTY: boolean) {
   let text = ''
@@ -42,18 +42,6 @@ test('without a terminal plain lines are printed, now and then, and none twice',
   shown.clear()
   expect(out.text()).toBe('a  b\nc\n')
   expect(shown.bold('x')).toBe('x')
-})
-
-test('a table has its numbers to the right', () => {
-  expect(
-    table(
-      ['name', 'keys'],
-      [
-        ['a', '1,000'],
-        ['longer', '2'],
-      ],
-    ),
-  ).toEqual(['name     keys', '──────  ─────', 'a       1,000', 'longer      2'])
 })
 
 test('a bar is never longer than it may be', () => {
