@@ -1,1 +1,1 @@
-export { type Config, defineConfig, type SentinelOptions } from './config/config.ts'
+export { type Config, defineConfig, type DocsOptions, type SentinelOptions } from './config/config.ts'

@@ -1,11 +1,8 @@
-import { readFile } from 'node:fs/promises'
-import { describeLifetime } from 'keyspec'
 import { startRedis, type TemporaryRedis, unique } from 'keyspec/testing'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Python, startPython } from '../../../test-support/python.ts'
 import { cleanup } from './cleanup.ts'
 import { openCourtlistener } from './keyspace.ts'
-import { courtlistenerSchema } from './schema.ts'
 import { defaults } from './settings.ts'
 import { failuresIn } from './state/failures.ts'
 import { runState, unfinishedRun } from './state/run-state.ts'
@@ -319,18 +316,6 @@ test('a cleanup tells each key’s age, and deletes only what is past its policy
   expect((await judge(false)).filter(({ isDeleted }) => isDeleted)).toHaveLength(3)
   expect(await judge(false)).toHaveLength(3)
   expect(await redis.command('EXISTS', `${prefix}other`)).toBe(1)
-})
-
-test('the README’s table names every key as it is declared', async () => {
-  const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
-  const rows = readme.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
-  for (const [entry, kind] of Object.entries(courtlistenerSchema())) {
-    for (const { pattern, type, lifetime } of kind.keys) {
-      const row = rows.find((cells) => cells[2] === `\`${pattern.text}\``)
-      expect(row, pattern.text).toBeDefined()
-      expect([row![1], row![3], row![5]]).toEqual([entry, type, describeLifetime(lifetime)])
-    }
-  }
 })
 
 test('the health of the connection has the document’s names', async () => {

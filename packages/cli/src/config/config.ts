@@ -13,6 +13,18 @@ export interface Config {
   readonly sentinel?: string | SentinelOptions
   /** A connection of your own making, over any client, instead of a URL. */
   readonly connect?: () => Promise<{ readonly connection: Connection; close(): Promise<void> }>
+  /** The page that `keyspec docs` writes. */
+  readonly docs?: DocsOptions
+}
+
+/** The page that `keyspec docs` writes. */
+export interface DocsOptions {
+  /** Its file, from the folder of the configuration: `README.md`. */
+  readonly page?: string
+  /** Its heading, where the file is all its own: `Keys` unless told. */
+  readonly title?: string
+  /** What is said first, in Markdown. */
+  readonly intro?: string
 }
 
 /** A Sentinel set. */
