@@ -1,8 +1,8 @@
+import { retried, type RetryOptions } from '@keyspec-systems/program/retry'
 import * as v from 'valibot'
 
 import { Docket, DocketList } from './docket.ts'
 import { getJson } from './get.ts'
-import { retried, type RetryOptions } from './retry.ts'
 import { UpstreamError } from './upstream-error.ts'
 
 // Where the API is, unless COURTLISTENER_BASE_URL says otherwise.
@@ -77,7 +77,7 @@ export function openCourtListener(options: CourtListenerOptions): CourtListener 
       await admit?.()
       return getJson({ url, token, timeoutMs, signal })
     }
-    const parsed = v.safeParse(schema, await retried(attempt, options, signal))
+    const parsed = v.safeParse(schema, await retried(attempt, options, { signal, askedMs }))
     if (parsed.success) return parsed.output
     const [issue] = parsed.issues
     const what = `not the shape of the API's version 4: ${v.getDotPath(issue) ?? 'the answer'}: ${issue.message}`
@@ -108,6 +108,10 @@ export function openCourtListener(options: CourtListenerOptions): CourtListener 
       return get(`/dockets/${id}/`, Docket, signal)
     },
   }
+}
+
+function askedMs(error: unknown): number | undefined {
+  return error instanceof UpstreamError && error.isPassing ? (error.retryAfterMs ?? 0) : undefined
 }
 
 function checkedBaseUrl(text: string): string {

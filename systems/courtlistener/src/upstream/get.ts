@@ -1,5 +1,6 @@
+import { reasonOf, retryAfterIn } from '@keyspec-systems/program/retry'
+
 import { refusalIn } from './docket.ts'
-import { retryAfterIn } from './retry.ts'
 import { UpstreamError, type UpstreamErrorDetails, type UpstreamReason } from './upstream-error.ts'
 
 /** One GET of JSON. */
@@ -70,14 +71,6 @@ function refusal({ url, token }: Get, response: Response, body: string): Upstrea
     `${new URL(url).host} answered ${status}${said}${advice(reason)}`,
     details,
   )
-}
-
-function reasonOf(status: number): UpstreamReason {
-  if (status === 429) return 'limited'
-  if (status === 401 || status === 403) return 'credentials'
-  if (status === 404 || status === 410) return 'missing'
-  if (status === 408) return 'timed-out'
-  return status >= 500 ? 'unavailable' : 'refused'
 }
 
 function advice(reason: UpstreamReason): string {

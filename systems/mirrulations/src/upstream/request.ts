@@ -1,22 +1,12 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { reasonOf, retried, retryAfterIn, sleep, type RetryOptions } from '@keyspec-systems/program/retry'
 
 import { refusalIn } from './answer.ts'
 import { UpstreamError, type UpstreamReason } from './upstream-error.ts'
 
 /** How one client of regulations.gov calls: how patiently, how often, and by which clock. */
-export interface RequestOptions {
-  /** Tries for each call, the first included; 5 unless told. */
-  readonly attempts?: number
-  /** The first back-off is a random time up to this, the next up to twice it, and so on; 500 unless told. */
-  readonly backoffMs?: number
-  /** No back-off is longer; 30,000 unless told. */
-  readonly maxBackoffMs?: number
-  /** A `Retry-After` beyond this is an error that carries it, not a wait; 60,000 unless told. */
-  readonly maxRetryAfterMs?: number
+export interface RequestOptions extends RetryOptions {
   /** The least time between two calls of this client, to stay inside an hourly limit; 0 unless told. */
   readonly minIntervalMs?: number
-  readonly sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<unknown>
-  readonly random?: () => number
   readonly now?: () => number
 }
 
@@ -42,31 +32,22 @@ export type Requester = <T>(call: Call, read: (answer: Answer) => Promise<T>) =>
 
 /** A requester that backs off exponentially with full jitter and honours `Retry-After`. */
 export function requester(options: RequestOptions = {}): Requester {
-  const { attempts = 5, backoffMs = 500, maxBackoffMs = 30_000, maxRetryAfterMs = 60_000 } = options
-  const { minIntervalMs = 0, sleep = pause, random = Math.random, now = Date.now } = options
+  const { minIntervalMs = 0, sleep: rest = sleep, now = Date.now } = options
   let freeAtMs = 0
 
   async function takeTurn(signal: AbortSignal | undefined): Promise<void> {
     if (minIntervalMs === 0) return
     const atMs = Math.max(now(), freeAtMs)
     freeAtMs = atMs + minIntervalMs
-    if (atMs > now()) await sleep(atMs - now(), signal)
+    if (atMs > now()) await rest(atMs - now(), signal)
   }
 
-  return async (call, read) => {
-    for (let attempt = 1; ; attempt += 1) {
+  return (call, read) => {
+    const attempt = async () => {
       await takeTurn(call.signal)
-      try {
-        return await once(call, read, now)
-      } catch (error) {
-        if (!(error instanceof UpstreamError) || !passing.has(error.reason) || attempt >= attempts)
-          throw error
-        if ((error.retryAfterMs ?? 0) > maxRetryAfterMs) throw error
-        const jitterMs = random() * Math.min(maxBackoffMs, backoffMs * 2 ** (attempt - 1))
-        // Clients told to come back at one moment would all come back at that moment: the jitter is on top.
-        await sleep((error.retryAfterMs ?? 0) + jitterMs, call.signal)
-      }
+      return once(call, read, now)
     }
+    return retried(attempt, options, { signal: call.signal, askedMs })
   }
 }
 
@@ -78,6 +59,10 @@ export async function readText(body: AsyncIterable<Uint8Array>): Promise<string>
 }
 
 const passing = new Set<UpstreamReason>(['limited', 'unavailable', 'unreachable', 'timed-out', 'unreadable'])
+
+function askedMs(error: unknown): number | undefined {
+  return error instanceof UpstreamError && passing.has(error.reason) ? (error.retryAfterMs ?? 0) : undefined
+}
 
 async function once<T>(call: Call, read: (answer: Answer) => Promise<T>, now: () => number): Promise<T> {
   const deadline = AbortSignal.timeout(call.timeoutMs)
@@ -133,7 +118,7 @@ async function refusal(
   }
   const key = call.headers['X-Api-Key']
   if (key !== undefined && key !== '') words = words.replaceAll(key, '…')
-  const retryAfterMs = retryAfter(response.headers.get('retry-after'), now())
+  const retryAfterMs = retryAfterIn(response.headers.get('retry-after'), now())
   return new UpstreamError(
     reasonOf(status),
     call.url,
@@ -142,27 +127,11 @@ async function refusal(
   )
 }
 
-function reasonOf(status: number): UpstreamReason {
-  if (status === 429) return 'limited'
-  if (status === 401 || status === 403) return 'credentials'
-  if (status === 404 || status === 410) return 'missing'
-  if (status === 408) return 'timed-out'
-  return status >= 500 ? 'unavailable' : 'refused'
-}
-
 function advice(status: number): string {
   if (status === 401 || status === 403) return '; check REGULATIONS_API_KEY'
   if (status === 429) return '; the hourly limit of this API key is used up'
   if (status >= 300 && status < 400) return '; a redirect is not followed with an API key'
   return ''
-}
-
-function retryAfter(header: string | null, nowMs: number): number | undefined {
-  if (header === null || header.trim() === '') return undefined
-  const seconds = Number(header)
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000)
-  const atMs = Date.parse(header)
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs)
 }
 
 function lost(call: Call, deadline: AbortSignal, cause: unknown): unknown {
@@ -183,8 +152,4 @@ function tooLarge(call: Call, bytes: number): UpstreamError {
     call.url,
     `the answer has ${bytes} bytes or more, over ${call.maxBytes}`,
   )
-}
-
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  await wait(ms, undefined, signal === undefined ? {} : { signal })
 }

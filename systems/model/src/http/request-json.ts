@@ -1,8 +1,9 @@
+import { reasonOf, retryAfterIn } from '@keyspec-systems/program/retry'
 import * as v from 'valibot'
 
 import { patiently, type Patience } from './patience.ts'
 import type { Secret } from './secret.ts'
-import { UpstreamError, type UpstreamReason } from './upstream-error.ts'
+import { UpstreamError } from './upstream-error.ts'
 
 /** One JSON call: GET, or POST where there is a body. */
 export interface JsonRequest<S extends v.GenericSchema> {
@@ -108,25 +109,8 @@ function refusal(request: JsonRequest<v.GenericSchema>, response: Response, text
   const said = token === undefined ? start(text) : token.redact(start(text))
   return new UpstreamError(reasonOf(response.status), service, `answered ${response.status}: ${said}`, {
     status: response.status,
-    retryAfterMs: retryAfterMs(response.headers.get('retry-after')),
+    retryAfterMs: retryAfterIn(response.headers.get('retry-after'), Date.now()),
   })
-}
-
-function reasonOf(status: number): UpstreamReason {
-  if (status === 429) return 'limited'
-  if (status === 401 || status === 403) return 'credentials'
-  if (status === 404 || status === 410) return 'missing'
-  if (status === 408) return 'timed-out'
-  return status >= 500 ? 'unavailable' : 'refused'
-}
-
-/** `Retry-After` in either of its forms, seconds or a date (RFC 9110, 10.2.3). */
-function retryAfterMs(header: string | null): number | undefined {
-  if (header === null || header.trim() === '') return undefined
-  const seconds = Number(header)
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000)
-  const atMs = Date.parse(header)
-  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - Date.now())
 }
 
 function start(text: string): string {
