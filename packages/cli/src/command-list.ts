@@ -34,6 +34,11 @@ export const commands: { readonly [name: string]: Listed } = {
     about: 'Delete keys by entry, prefix or person, with a preview',
     load: async () => (await import('./commands/erase.ts')).erase,
   },
+  migrate: {
+    group: 'Change',
+    about: 'Move keys from their old names to the new ones, and back',
+    load: async () => (await import('./commands/migrate.ts')).migrate,
+  },
   export: {
     group: 'Move',
     about: 'Write keys to one file, by entry, prefix or person',

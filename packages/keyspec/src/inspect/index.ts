@@ -30,6 +30,18 @@ export {
 } from './manifest/manifest.ts'
 export { manifestSchema } from './manifest/manifest-schema.ts'
 export { matcher, type Matcher } from './matcher.ts'
+export {
+  type MigrateOptions,
+  type MigratePortion,
+  type MigrateState,
+  planMigration,
+  rollBackMigration,
+  runMigration,
+  type RunOptions,
+  verifyMigration,
+  type VerifyOptions,
+} from './migrate.ts'
+export { type Rule } from './migrate-rules.ts'
 export { DEFAULT_LOAD, pace, type Pace } from './pace.ts'
 export {
   type BuiltKey,

@@ -2,6 +2,8 @@
 -- nil where there is none. Both in one step: a time to live asked for by itself would be of another instant.
 local dump = redis.call('DUMP', old)
 if not dump then return false end
+-- Since Redis 7 the server says it exactly.
+local ends = redis.pcall('PEXPIRETIME', old)
+if type(ends) == 'number' then return {dump, math.max(0, ends)} end
 local left = redis.call('PTTL', old)
-if left < 0 then return {dump, 0} end
-return {dump, now + left}
+return {dump, left < 0 and 0 or now + left}

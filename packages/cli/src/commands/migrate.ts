@@ -1,0 +1,144 @@
+import { prove } from 'keyspec'
+import {
+  type MigratePortion,
+  planMigration,
+  rollBackMigration,
+  runMigration,
+  verifyMigration,
+} from 'keyspec/inspect'
+import { command } from '../command.ts'
+import { refusal } from '../confirmation.ts'
+import { exit, misused } from '../failure.ts'
+import { confirmOptions, selectionOf, selectionOptions, serverOptions } from '../options.ts'
+import { commandLine } from '../render/command-line.ts'
+import { headway } from '../render/headway.ts'
+import { counted } from '../render/units.ts'
+import { migrateSchema } from './migrate-json.ts'
+import { type Action, findingsOf, report, reportText } from './migrate-report.ts'
+import { migrateSums } from './migrate-sums.ts'
+
+const ACTIONS = ['plan', 'run', 'verify', 'rollback'] as const satisfies readonly Action[]
+
+/** `keyspec migrate plan|run|verify|rollback` */
+export const migrate = command({
+  operands: 'plan|run|verify|rollback',
+  options: {
+    ...serverOptions,
+    entry: selectionOptions.entry,
+    under: selectionOptions.under,
+    keep: {
+      value: 'new',
+      about: 'run: where a key stands at both names, delete the old value; else both are left',
+    },
+    was: { value: 'PATTERN', about: 'rollback: the old name to go back to, where there were several' },
+    sample: {
+      value: 'KEYS',
+      number: true,
+      about: 'verify: values to decode under each rule (100 unless told)',
+    },
+    expect: { value: 'KEYS', number: true, about: 'verify: at least so many keys stand at their new names' },
+    'dry-run': { about: 'run, rollback: only show what would be moved' },
+    ...confirmOptions,
+  },
+  examples: [
+    ['keyspec migrate plan', 'the keys at old names (`was` in the schema), and what stands in their way'],
+    ['keyspec migrate run --entry session', 'moves the keys of an entry; asks first'],
+    ['keyspec migrate run --keep new --yes', 'all keys; of two values the one at the new name stays'],
+    ['keyspec migrate verify', 'that nothing is left, and what was moved can be read'],
+    ['keyspec migrate rollback --entry session', 'back to the old name'],
+  ],
+  json: { form: 'lines', schema: migrateSchema },
+  async run(call) {
+    const { options, operands, out, log, signal } = call
+    const action = ACTIONS.find((each) => each === operands[0])
+    if (action === undefined) throw misused(`keyspec migrate takes one of ${ACTIONS.join(', ')}`)
+    if (options.keep !== undefined && options.keep !== 'new')
+      throw misused(
+        '--keep takes new: whoever reads both names writes to the new one, so the old value is the older; ' +
+          'where you know better, delete the new key first',
+      )
+    for (const [option, meant] of [
+      ['keep', 'run'],
+      ['was', 'rollback'],
+      ['sample', 'verify'],
+      ['expect', 'verify'],
+    ] as const)
+      if (options[option] !== undefined && action !== meant)
+        throw misused(`--${option} is for migrate ${meant}`)
+    const settings = await call.config()
+    const { schema, prefix } = settings
+    prove(schema, { prefix })
+    const { entries, under } = selectionOf(options, settings)
+    const how = { prefix, entries, under, was: options.was, maxLoad: options['max-load'], signal }
+    const connection = await call.connect()
+
+    const watch = async (work: AsyncIterable<readonly MigratePortion[]>, told: (seen: number) => string) => {
+      const sums = migrateSums()
+      let seen = 0
+      for await (const portions of work) {
+        sums.add(portions)
+        for (const { keys } of portions) seen += keys
+        log.progress(() => told(seen))
+      }
+      log.done()
+      return sums
+    }
+    const looking = (seen: number) => `${counted(seen, 'key')} looked at`
+
+    if (action === 'plan' || action === 'verify') {
+      const work =
+        action === 'plan'
+          ? planMigration(schema, connection, how)
+          : verifyMigration(schema, connection, { ...how, sample: options.sample })
+      const sums = await watch(work, looking)
+      report(out, action, sums, true)
+      const there = sums.count('migrated')
+      const missing = options.expect !== undefined && there < options.expect
+      if (missing)
+        log.say(
+          `${counted(there, 'key')} at new names, ${counted(options.expect - there, 'key')} fewer than expected`,
+        )
+      return missing || sums.count(...findingsOf[action]) > 0 ? exit.findings : exit.fine
+    }
+
+    const plan = await watch(planMigration(schema, connection, how), looking)
+    const waiting =
+      action === 'run'
+        ? plan.count('waiting', ...(options.keep === 'new' ? (['conflict'] as const) : []))
+        : plan.count('migrated')
+    if (options['dry-run'] === true) {
+      report(out, 'plan', plan, true)
+      return exit.fine
+    }
+    log.say(reportText('plan', plan, log.paint))
+    const [does, word] =
+      action === 'run' ? (['Move', 'migrate'] as const) : (['Move back', 'rollback'] as const)
+    if (waiting > 0) {
+      const refused = await refusal(call, `${does} up to ${counted(waiting, 'key')}?`, word)
+      if (refused !== undefined) return refused
+    }
+
+    const sums = migrateSums()
+    const since = performance.now()
+    const work =
+      action === 'run'
+        ? runMigration(schema, connection, { ...how, keep: options.keep })
+        : rollBackMigration(schema, connection, how)
+    try {
+      for await (const portions of work) {
+        sums.add(portions)
+        log.progress(() => `moved ${headway(sums.count('moved', 'dropped', 'gone'), waiting, since)}`)
+      }
+    } catch (error) {
+      log.done()
+      report(out, action, sums, false)
+      const again = commandLine('migrate', operands, options)
+      log.say(`stopped after ${counted(sums.count('moved', 'dropped'), 'key')}; to go on: ${again}`)
+      if (signal.aborted) return exit.interrupted
+      throw error
+    }
+    log.done()
+    report(out, action, sums, true)
+    return sums.count(...findingsOf[action]) > 0 ? exit.findings : exit.fine
+  },
+})
