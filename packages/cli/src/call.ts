@@ -51,7 +51,7 @@ export function openCall(
         }
         return open(targetOf(given, env, config))
       })()),
-    connectTo: (url) => open({ url }),
+    connectTo: (url, cluster) => open({ url, cluster }),
     attended: host.stdin.isTTY === true && host.stderr.isTTY === true,
     async confirm(question, word) {
       if (given.yes === true) return true

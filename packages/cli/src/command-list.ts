@@ -49,4 +49,9 @@ export const commands: { readonly [name: string]: Listed } = {
     about: 'Write the keys of such a file into a server, after a look at both',
     load: async () => (await import('./commands/import.ts')).importCommand,
   },
+  diff: {
+    group: 'Move',
+    about: 'Keys that two servers, or a server and an export, do not have alike',
+    load: async () => (await import('./commands/diff.ts')).diff,
+  },
 }

@@ -59,8 +59,8 @@ export interface Call<O extends Options = Options> {
   config(): Promise<Settings>
   /** A connection to the configured server, closed when the command ends. */
   connect(): Promise<Connection>
-  /** A connection to another server, by its URL. */
-  connectTo(url: string): Promise<Connection>
+  /** A connection to another server, by its URL; with `cluster` that of one of its nodes. */
+  connectTo(url: string, cluster?: boolean): Promise<Connection>
   /** Whether somebody sits at a terminal who can be asked. */
   readonly attended: boolean
   /** Whether `--yes` was given or somebody typed the word; never asks where nobody is there to answer. */

@@ -1,7 +1,4 @@
-import { createReadStream, existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import {
-  ArchiveError,
   type ArchiveSource,
   importKeys,
   type Imported,
@@ -13,10 +10,11 @@ import {
 } from 'keyspec/inspect'
 import { type Call, command } from '../command.ts'
 import { refusal } from '../confirmation.ts'
-import { exit, type ExitCode, Failure, misused } from '../failure.ts'
+import { exit, type ExitCode, misused } from '../failure.ts'
 import { confirmOptions, serverOptions } from '../options.ts'
 import { commandLine } from '../render/command-line.ts'
 import { counted } from '../render/units.ts'
+import { withArchive } from './archive-file.ts'
 import { contentsRecord, contentsText } from './import-contents.ts'
 import { importSchema } from './import-json.ts'
 
@@ -50,15 +48,7 @@ export const importCommand = command({
     if (file === undefined) throw misused('keyspec import takes a file')
     const policy = POLICIES.find((each) => each === (call.options['on-conflict'] ?? 'fail'))
     if (policy === undefined) throw misused(`--on-conflict is ${POLICIES.join(', ')}`)
-    const path = resolve(call.cwd, file)
-    if (!existsSync(path)) throw misused(`there is no ${file}`)
-    const source: ArchiveSource = () => createReadStream(path, { highWaterMark: 1024 * 1024 })
-    try {
-      return await read(call, file, source, policy)
-    } catch (error) {
-      if (error instanceof ArchiveError) throw new Failure(`${file}: ${error.message}`, exit.findings, error)
-      throw error
-    }
+    return withArchive(file, call.cwd, (source) => read(call, file, source, policy))
   },
 })
 

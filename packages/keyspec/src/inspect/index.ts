@@ -4,6 +4,14 @@ export { owned, type Owned } from '../schema.ts'
 export { audit, type Audited, type AuditOptions } from './audit.ts'
 export { type Eviction } from './eviction.ts'
 export { type Finding, type FindingCode } from './finding.ts'
+export {
+  diffArchive,
+  type Difference,
+  type DiffOptions,
+  diffServers,
+  type DiffStep,
+  type Side,
+} from './diff.ts'
 export { erasable, erase, type EraseOptions, type ErasePortion } from './erase.ts'
 export { describe, type DescribeOptions } from './describe/describe.ts'
 export { expectedType } from './expected-type.ts'

@@ -1,0 +1,144 @@
+/** Reads the pieces that DUMP payloads are made of; the format is that of RDB files. */
+export interface RdbReader {
+  byte(): number
+  length(): number
+  string(): Buffer
+  /** A double as it stands in a sorted set of this version. */
+  double(): number
+}
+
+/** A reader from the beginning of these bytes. */
+export function rdbReader(bytes: Buffer): RdbReader {
+  let at = 0
+
+  function byte(): number {
+    at += 1
+    return bytes.readUInt8(at - 1)
+  }
+
+  function length(): number {
+    const first = byte()
+    if (first >> 6 === 0) return first
+    if (first >> 6 === 1) return ((first & 0x3f) << 8) | byte()
+    if (first === 0x80) return bytes.readUInt32BE((at += 4) - 4)
+    if (first === 0x81) return Number(bytes.readBigUInt64BE((at += 8) - 8))
+    throw new RangeError('a length is expected')
+  }
+
+  function string(): Buffer {
+    const first = bytes.readUInt8(at)
+    if (first >> 6 !== 3) {
+      const size = length()
+      at += size
+      if (at > bytes.length) throw new RangeError('a string is cut off')
+      return bytes.subarray(at - size, at)
+    }
+    at += 1
+    const form = first & 0x3f
+    if (form === 0) return Buffer.from(String(bytes.readInt8((at += 1) - 1)))
+    if (form === 1) return Buffer.from(String(bytes.readInt16LE((at += 2) - 2)))
+    if (form === 2) return Buffer.from(String(bytes.readInt32LE((at += 4) - 4)))
+    if (form !== 3) throw new RangeError('a string is expected')
+    const packed = length()
+    const size = length()
+    at += packed
+    return unpackLzf(bytes.subarray(at - packed, at), size)
+  }
+
+  return { byte, length, string, double: () => bytes.readDoubleLE((at += 8) - 8) }
+}
+
+/** The elements of a listpack (Redis 7 and Valkey: small collections), numbers as their text. */
+export function* listpack(bytes: Buffer): Generator<Buffer> {
+  let at = 6
+  const text = (head: number, size: number) => {
+    at += head + size
+    return { element: bytes.subarray(at - size, at), length: head + size }
+  }
+  const number = (value: number | bigint, size: number) => {
+    at += size
+    return { element: Buffer.from(String(value)), length: size }
+  }
+  for (;;) {
+    const first = bytes.readUInt8(at)
+    if (first === 0xff) return
+    const { element, length } =
+      first < 0x80
+        ? number(first, 1)
+        : first < 0xc0
+          ? text(1, first & 0x3f)
+          : first < 0xe0
+            ? number(((((first & 0x1f) << 8) | bytes.readUInt8(at + 1)) << 19) >> 19, 2)
+            : first < 0xf0
+              ? text(2, ((first & 0x0f) << 8) | bytes.readUInt8(at + 1))
+              : first === 0xf0
+                ? text(5, bytes.readUInt32LE(at + 1))
+                : first === 0xf1
+                  ? number(bytes.readInt16LE(at + 1), 3)
+                  : first === 0xf2
+                    ? number(bytes.readIntLE(at + 1, 3), 4)
+                    : first === 0xf3
+                      ? number(bytes.readInt32LE(at + 1), 5)
+                      : number(bytes.readBigInt64LE(at + 1), 9)
+    // Behind it stands its length once more, for reading backwards.
+    at += length < 128 ? 1 : length < 16_384 ? 2 : length < 2_097_152 ? 3 : length < 268_435_456 ? 4 : 5
+    yield element
+  }
+}
+
+/** The elements of a ziplist (Redis 6: small collections), numbers as their text. */
+export function* ziplist(bytes: Buffer): Generator<Buffer> {
+  let at = 10
+  const text = (head: number, size: number) => {
+    at += head + size
+    return bytes.subarray(at - size, at)
+  }
+  const number = (value: number | bigint, size: number) => {
+    at += size
+    return Buffer.from(String(value))
+  }
+  while (bytes.readUInt8(at) !== 0xff) {
+    at += bytes.readUInt8(at) < 0xfe ? 1 : 5
+    const first = bytes.readUInt8(at)
+    if (first >> 6 === 0) yield text(1, first)
+    else if (first >> 6 === 1) yield text(2, ((first & 0x3f) << 8) | bytes.readUInt8(at + 1))
+    else if (first >> 6 === 2) yield text(5, bytes.readUInt32BE(at + 1))
+    else if (first === 0xc0) yield number(bytes.readInt16LE(at + 1), 3)
+    else if (first === 0xd0) yield number(bytes.readInt32LE(at + 1), 5)
+    else if (first === 0xe0) yield number(bytes.readBigInt64LE(at + 1), 9)
+    else if (first === 0xf0) yield number(bytes.readIntLE(at + 1, 3), 4)
+    else if (first === 0xfe) yield number(bytes.readInt8(at + 1), 2)
+    else yield number((first & 0x0f) - 1, 1)
+  }
+}
+
+/** The numbers of an intset (small sets of whole numbers), as their text. */
+export function* intset(bytes: Buffer): Generator<Buffer> {
+  const size = bytes.readUInt32LE(0)
+  const count = bytes.readUInt32LE(4)
+  for (let index = 0; index < count; index += 1) {
+    const at = 8 + index * size
+    yield Buffer.from(String(size === 8 ? bytes.readBigInt64LE(at) : bytes.readIntLE(at, size)))
+  }
+}
+
+/** LZF, as Redis packs strings: runs of bytes, and references to what came before. */
+function unpackLzf(packed: Buffer, size: number): Buffer {
+  const out = Buffer.alloc(size)
+  let to = 0
+  for (let at = 0; at < packed.length;) {
+    const control = packed.readUInt8(at++)
+    if (control < 32) {
+      packed.copy(out, to, at, at + control + 1)
+      at += control + 1
+      to += control + 1
+      continue
+    }
+    let length = control >> 5
+    if (length === 7) length += packed.readUInt8(at++)
+    let from = to - (((control & 0x1f) << 8) | packed.readUInt8(at++)) - 1
+    // Byte by byte: a reference may reach into what it writes.
+    for (let left = length + 2; left > 0; left -= 1) out[to++] = out[from++]!
+  }
+  return out
+}
