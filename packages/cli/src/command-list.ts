@@ -9,6 +9,11 @@ export interface Listed {
 
 /** Every command, in the order of the help. */
 export const commands: { readonly [name: string]: Listed } = {
+  check: {
+    group: 'Declaration',
+    about: 'Lint the schema, and say what a change of it means for stored keys and their readers',
+    load: async () => (await import('./commands/check.ts')).check,
+  },
   manifest: {
     group: 'Declaration',
     about: 'The schema as JSON: the artifact that other programs and later versions read',
@@ -24,6 +29,11 @@ export const commands: { readonly [name: string]: Listed } = {
     about: 'Every key of the server against the schema',
     load: async () => (await import('./commands/audit.ts')).audit,
   },
+  stats: {
+    group: 'Look',
+    about: 'Keys and memory by entry or by prefix, counted or estimated',
+    load: async () => (await import('./commands/stats.ts')).stats,
+  },
   explain: {
     group: 'Look',
     about: 'Whose a key is, and all that is known of it',
@@ -33,6 +43,11 @@ export const commands: { readonly [name: string]: Listed } = {
     group: 'Change',
     about: 'Delete keys by entry, prefix or person, with a preview',
     load: async () => (await import('./commands/erase.ts')).erase,
+  },
+  cleanup: {
+    group: 'Change',
+    about: 'Find what is past its policy, and mend it',
+    load: async () => (await import('./commands/cleanup.ts')).cleanup,
   },
   migrate: {
     group: 'Change',

@@ -129,9 +129,12 @@ export class Guesses<T> {
 
 /** The pattern that one key seems to have, by itself. */
 export function guess(key: Buffer): string {
-  return segmentsOf(key)
-    .map(({ text }) => text)
-    .join(':')
+  return generalSegments(key).join(':')
+}
+
+/** What a key has between its colons, in general; at most nine pieces. */
+export function generalSegments(key: Buffer): string[] {
+  return segmentsOf(key).map(({ text }) => text)
 }
 
 /** What stands between two colons, in general: `<n>` for `42`, `user-<uuid>` for a word with an id in it. */

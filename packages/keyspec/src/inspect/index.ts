@@ -2,6 +2,7 @@ export { ArchiveError, type ArchiveFault, type ArchiveHeader, type ArchiveRecord
 export { type ArchiveSource } from './archive/read.ts'
 export { owned, type Owned } from '../schema.ts'
 export { audit, type Audited, type AuditOptions } from './audit.ts'
+export { type Estimate } from './estimate.ts'
 export { type Eviction } from './eviction.ts'
 export { type Finding, type FindingCode } from './finding.ts'
 export {
@@ -12,6 +13,14 @@ export {
   type DiffStep,
   type Side,
 } from './diff.ts'
+export {
+  cleanUp,
+  type CleanUpOptions,
+  keepsIdleTimes,
+  MOST_IDLE_MS,
+  type Overdue,
+  type OverdueProblem,
+} from './cleanup.ts'
 export { erasable, erase, type EraseOptions, type ErasePortion } from './erase.ts'
 export { describe, type DescribeOptions } from './describe/describe.ts'
 export { expectedType } from './expected-type.ts'
@@ -28,6 +37,8 @@ export {
   type Rename,
 } from './import.ts'
 export { keyFrom, shown, textOf } from './key-name.ts'
+export { type Flaw, lint, type LintOptions } from './lint/lint.ts'
+export { type Change, type ChangeCode, compare, type Impact } from './manifest/compare.ts'
 export {
   type Manifest,
   manifest,
@@ -60,5 +71,7 @@ export {
   type Selection,
   type SelectionOptions,
 } from './selection.ts'
+export { type BigKey, stats, type Stats, type StatsGroup, type StatsOptions } from './stats.ts'
+export { type Bucket, type NamedPortion, type Portion, type Tallied } from './tally.ts'
 export { usage, type Usage, type UsageOptions } from './usage.ts'
 export { type Fact, look, type SeenKey, walk, type WalkOptions } from './walk.ts'

@@ -1,0 +1,90 @@
+const estimate = {
+  description: 'a number, and its 95 % interval; the same three times where all keys were counted',
+  type: 'object',
+  properties: { value: { type: 'number' }, low: { type: 'number' }, high: { type: 'number' } },
+  required: ['value', 'low', 'high'],
+  additionalProperties: false,
+} as const
+
+const portion = { keys: estimate, share: estimate } as const
+
+const named = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: { name: { type: 'string' }, ...portion },
+    required: ['name', 'keys', 'share'],
+    additionalProperties: false,
+  },
+} as const
+
+const buckets = (below: string) => ({
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: {
+      [below]: { type: 'number', description: 'absent in the last bucket, which has no bound' },
+      ...portion,
+    },
+    required: ['keys', 'share'],
+    additionalProperties: false,
+  },
+})
+
+const tallied = {
+  keys: estimate,
+  bytes: estimate,
+  share: { ...estimate, description: 'the part of the memory of all that was chosen' },
+  types: named,
+  encodings: named,
+  forever: { type: 'object', properties: portion, required: ['keys', 'share'], additionalProperties: false },
+  ttl: buckets('belowMs'),
+  sizes: buckets('belowBytes'),
+  idle: { ...buckets('belowMs'), description: 'empty where the server does not know' },
+} as const
+
+const count = { type: 'integer', minimum: 0 } as const
+
+/** JSON Schema of what `keyspec stats --json` prints. */
+export const statsJson = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: {
+    by: { enum: ['entry', 'prefix'] },
+    exact: { type: 'boolean', description: 'whether all keys were looked at' },
+    looked: { ...count, description: 'how many keys were looked at' },
+    of: { ...count, description: 'how many keys the server has' },
+    all: { type: 'object', properties: tallied, required: Object.keys(tallied), additionalProperties: false },
+    groups: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          name: {
+            type: 'string',
+            description: 'an entry or a prefix; absent for keys of no entry, or the rest of the prefixes',
+          },
+          ...tallied,
+        },
+        required: Object.keys(tallied),
+        additionalProperties: false,
+      },
+    },
+    biggest: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          key: { type: 'string' },
+          type: { type: 'string' },
+          bytes: count,
+          entry: { type: 'string' },
+        },
+        required: ['key', 'type', 'bytes'],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ['by', 'exact', 'looked', 'of', 'all', 'groups', 'biggest'],
+  additionalProperties: false,
+} as const

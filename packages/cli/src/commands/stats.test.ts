@@ -1,0 +1,87 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { keyspec as run } from '../../../../test-support/command-line.ts'
+import { startRedis, type TemporaryRedis } from '../../../keyspec/src/testing/index.ts'
+import { statsJson } from './stats-json.ts'
+
+let redis: TemporaryRedis
+
+beforeAll(async () => {
+  redis = await startRedis()
+  const lines = [
+    "for at = 1, 400 do redis.call('SET', 'shop:session:' .. at, string.rep('x', at), 'EX', 3000) end",
+    "for at = 1, 100 do redis.call('RPUSH', 'shop:viewed:' .. at, at) redis.call('EXPIRE', 'shop:viewed:' .. at, 80000) end",
+    "redis.call('SET', 'shop:big\\n', string.rep('x', 100000))",
+    "redis.call('SET', 'elsewhere', 'x')",
+  ]
+  await redis.command('EVAL', lines.join('\n'), '0')
+})
+
+afterAll(() => redis.stop())
+
+const keyspec = (words: readonly string[]) =>
+  run(['stats', ...words, '--max-load', '1'], { env: { REDIS_URL: redis.url } })
+
+test('shows keys and memory by entry, and what they are like', async () => {
+  const { code, out, err } = await keyspec(['--top', '2'])
+  expect([code, err]).toEqual([0, ''])
+  // What a key takes is for each version of the server to say.
+  for (const line of [
+    /^501 keys, all looked at$/,
+    /^ENTRY +KEYS +MEMORY +SHARE +NO TTL +TYPE +ENCODING$/,
+    /^session +400 +1\d\d KB +\d+% +0% +string +raw 89%, embstr 11%$/,
+    /^viewed +100 +\d+ KB +[\d.]+% +0% +list +(quicklist|listpack)$/,
+    /^\(no entry\) +1 +1\d\d KB +\d+% +100% +string +raw$/,
+    /^all +501 +\d+ KB +100% +0.2% +string 80%, list 20%$/,
+    /^TIME TO LIVE +<1 h +<1 d$/,
+    /^all +80% +20%$/,
+    /^IDLE +<1 min$/,
+    /^BIGGEST +TYPE +ENTRY +KEY$/,
+    /^ 1\d\d KB +string +\(no entry\) +shop:big\\n$/,
+  ])
+    expect(out.split('\n')).toContainEqual(expect.stringMatching(line))
+  expect(out.trimEnd().split('\n').at(-1)).toMatch(/session/)
+})
+
+test('says of a sample what it is, and gives each estimate its interval', async () => {
+  const { out } = await keyspec(['--sample', '100', '--histograms', '--entry', 'session'])
+  expect(out).toMatch(
+    /^1\d\d keys of 502 looked at: each number is an estimate, with its 95 % interval behind it\n/,
+  )
+  expect(out).toMatch(/session +\d+ \(\d+–\d+\) +[\d.]+ KB \([\d.]+ KB–[\d.]+ KB\)/)
+  expect(out).toContain('BIGGEST SEEN')
+})
+
+test.each([[[]], [['--by', 'prefix', '--depth', '2']], [['--sample', '50']], [['--under', 'nothing']]])(
+  'with %j its JSON is as published',
+  async (words) => {
+    const { json, code } = await keyspec([...words, '--json'])
+    const validate = new Ajv2020().compile(statsJson)
+    expect(validate(json()[0]), JSON.stringify(validate.errors)).toBe(true)
+    expect(code).toBe(0)
+  },
+)
+
+test('groups by prefix, escaped', async () => {
+  const [{ groups, biggest }] = (await keyspec(['--by', 'prefix', '--json'])).json()
+  expect(
+    groups.map(({ name, keys }: { name: string; keys: { value: number } }) => [name, keys.value]),
+  ).toEqual([
+    ['shop:session:', 400],
+    [String.raw`shop:big\n`, 1],
+    ['shop:viewed:', 100],
+  ])
+  expect(biggest[0]).toMatchObject({ key: String.raw`shop:big\n`, type: 'string' })
+})
+
+test.each<[string, string[], string]>([
+  ['a grouping that is none', ['--by', 'name'], '--by takes entry or prefix, not "name"'],
+  ['a depth of entries', ['--depth', '2'], '--depth needs --by prefix'],
+  ['a sample of all', ['--sample', '2', '--exact'], '--sample or --exact, not both'],
+  ['no keys at all', ['--sample', '0'], '--sample takes a whole number, not 0'],
+  ['too many keys', ['--top', '100000'], '--top names at most 1000 keys'],
+  ['an entry that is not there', ['--entry', 'sesion'], 'the schema has no entry "sesion"'],
+])('%s is a misuse', async (_, words, said) => {
+  const { code, err } = await keyspec(words)
+  expect([code, err]).toEqual([2, expect.stringContaining(said)])
+})

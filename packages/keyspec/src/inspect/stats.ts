@@ -1,0 +1,182 @@
+import type { Connection } from '../connection/connection.ts'
+import type { Schema } from '../schema.ts'
+import type { Stratum } from './estimate.ts'
+import { generalSegments } from './guess.ts'
+import { shown } from './key-name.ts'
+import { find, select, type Selection, type SelectionOptions } from './selection.ts'
+import { type Tallied, Tally } from './tally.ts'
+import { type SeenKey, sizesOf, steps, type WalkOptions } from './walk.ts'
+
+/** What is counted, and how. */
+export interface StatsOptions extends SelectionOptions, Omit<WalkOptions, 'facts' | 'prefix' | 'sample'> {
+  /** What keys are told apart by: their entry, unless told, or what their names begin with. */
+  readonly by?: 'entry' | 'prefix' | undefined
+  /** How many pieces of a name between colons are its prefix; 1 unless told. */
+  readonly depth?: number | undefined
+  /** Look at about so many keys of the server, taken at random; 10,000 unless told, where there are twice as many. */
+  readonly sample?: number | undefined
+  /** Look at all keys, however many there are. */
+  readonly exact?: boolean | undefined
+  /** How many of the biggest keys are named; 10 unless told. */
+  readonly top?: number | undefined
+  /** Called after each step with how many keys have been looked at, and of how many. */
+  readonly onProgress?: ((looked: number, of: number) => void) | undefined
+}
+
+/** Keys that belong together. */
+export interface StatsGroup extends Tallied {
+  /** The path of the entry or the beginning of the names, as `shown`; `undefined` for those of no entry or, by prefix, for the rest. */
+  readonly name: string | undefined
+}
+
+/** One of the biggest keys. */
+export interface BigKey {
+  readonly key: Buffer
+  readonly type: string
+  readonly bytes: number
+  /** The path of its entry. */
+  readonly entry: string | undefined
+}
+
+/** What a server holds. */
+export interface Stats {
+  /** Whether all keys were looked at, so that nothing is estimated. */
+  readonly exact: boolean
+  /** How many keys were looked at. */
+  readonly looked: number
+  /** All keys of the server, the chosen ones among them. */
+  readonly of: number
+  /** All that was chosen. */
+  readonly all: Tallied
+  /** Largest in memory first. */
+  readonly groups: readonly StatsGroup[]
+  /** The biggest keys of those looked at, biggest first. */
+  readonly biggest: readonly BigKey[]
+}
+
+/**
+ * How many keys there are, what they take and what they are like, by entry or by prefix. Of a large server a random sample
+ * is looked at and everything is an estimate; see `estimatedCount` and `estimatedTotal` for the methods. The number of
+ * groups is bounded: when there are too many prefixes, the rarest go together.
+ */
+export async function stats(
+  schema: Schema,
+  connection: Connection,
+  options: StatsOptions = {},
+): Promise<Stats> {
+  const { by = 'entry', depth = 1, sample, exact = false, top = 10, onProgress } = options
+  const selection = select(schema, options)
+  const sizes = await sizesOf(await connection.masters())
+  const of = sizes.reduce((sum, size) => sum + size, 0)
+  const isWhole = exact || selection.scanned === undefined || of <= (sample ?? DEFAULT_SAMPLE * 2)
+  const nameOf =
+    by === 'entry'
+      ? entryNamer(selection)
+      : prefixNamer((options.prefix ?? '') + (options.under ?? ''), depth)
+
+  const all = new Tally()
+  const groups = new Groups()
+  const biggest: BigKey[] = []
+  const looked: number[] = sizes.map(() => 0)
+  let seenKeys = 0
+  const step = isWhole
+    ? wholly(selection, connection, options)
+    : steps(connection, { ...options, prefix: '', sample: sample ?? DEFAULT_SAMPLE, facts: FACTS })
+  for await (const { keys, master } of step) {
+    looked[master] = (looked[master] ?? 0) + keys.length
+    seenKeys += keys.length
+    for (const seen of keys) {
+      if (!isWhole && !selection.has(seen.name)) continue
+      all.add(seen, master)
+      groups.at(nameOf(seen)).add(seen, master)
+      noteBig(biggest, top, seen, () => selection.owner(seen.name)?.entry)
+    }
+    onProgress?.(seenKeys, isWhole ? of : Math.min(of, sample ?? DEFAULT_SAMPLE))
+  }
+
+  // More may have come since the servers were asked how many they have.
+  const strata = looked.map((sampled, at): Stratum => ({
+    sampled,
+    size: isWhole ? sampled : Math.max(sampled, sizes[at] ?? 0),
+  }))
+  return {
+    exact: isWhole,
+    looked: seenKeys,
+    of: isWhole ? Math.max(of, seenKeys) : of,
+    all: all.tallied(strata, all),
+    groups: [...groups.named()]
+      .map(([name, tally]): StatsGroup => ({ name, ...tally.tallied(strata, all) }))
+      .sort((a, b) => b.bytes.value - a.bytes.value),
+    biggest,
+  }
+}
+
+const FACTS = ['ttl', 'memory', 'encoding', 'idle'] as const
+const DEFAULT_SAMPLE = 10_000
+const MOST_GROUPS = 500
+
+async function* wholly(
+  selection: Selection,
+  connection: Connection,
+  options: StatsOptions,
+): AsyncGenerator<{ readonly keys: readonly SeenKey[]; readonly master: number }> {
+  const { count, maxLoad, signal } = options
+  // Where nothing is estimated, it does not matter which master a key is on.
+  for await (const keys of find(selection, connection, { count, maxLoad, signal, facts: FACTS }))
+    yield { keys, master: 0 }
+}
+
+function entryNamer(selection: Selection): (seen: SeenKey) => string | undefined {
+  return ({ name }) => selection.owner(name)?.entry
+}
+
+function prefixNamer(start: string, depth: number): (seen: SeenKey) => string {
+  const skipped = Buffer.byteLength(start)
+  const before = shown(start)
+  return ({ key }) => {
+    const segments = generalSegments(key.subarray(skipped))
+    const head = segments.slice(0, depth).join(':')
+    return before + head + (segments.length > depth ? ':' : '')
+  }
+}
+
+/** Tallies by name, a bounded number of them: the rarest give way. */
+class Groups {
+  readonly #byName = new Map<string | undefined, Tally>()
+  #rest: Tally | undefined
+
+  at(name: string | undefined): Tally {
+    let tally = this.#byName.get(name)
+    if (tally === undefined) {
+      if (this.#byName.size >= MOST_GROUPS) this.#makeRoom()
+      this.#byName.set(name, (tally = new Tally()))
+    }
+    return tally
+  }
+
+  *named(): Generator<[string | undefined, Tally]> {
+    yield* this.#byName
+    if (this.#rest !== undefined) yield [undefined, this.#rest]
+  }
+
+  /** The rarer half goes to the rest: a group that is large comes back soon, having lost little. */
+  #makeRoom(): void {
+    const byCount = [...this.#byName].sort(([, a], [, b]) => a.count - b.count)
+    this.#rest ??= new Tally()
+    for (const [name, tally] of byCount.slice(0, MOST_GROUPS / 2)) {
+      this.#rest.join(tally)
+      this.#byName.delete(name)
+    }
+  }
+}
+
+/** Keeps the biggest, biggest first. */
+function noteBig(biggest: BigKey[], top: number, seen: SeenKey, entry: () => string | undefined): void {
+  const { key, type, bytes = 0 } = seen
+  if (biggest.length >= top && bytes <= (biggest.at(-1)?.bytes ?? Infinity)) return
+  // SCAN may show a key twice.
+  if (biggest.some((other) => other.key.equals(key))) return
+  const at = biggest.findIndex((other) => other.bytes < bytes)
+  biggest.splice(at === -1 ? biggest.length : at, 0, { key, type, bytes, entry: entry() })
+  if (biggest.length > top) biggest.pop()
+}
