@@ -1,0 +1,111 @@
+import { prove } from 'keyspec'
+import { cleanUp, type CleanUpOptions, keepsIdleTimes, MOST_IDLE_MS } from 'keyspec/inspect'
+import { command } from '../command.ts'
+import { refusal } from '../confirmation.ts'
+import { exit, misused } from '../failure.ts'
+import { confirmOptions, selectionOf, selectionOptions, serverOptions } from '../options.ts'
+import { commandLine } from '../render/command-line.ts'
+import { headway } from '../render/headway.ts'
+import { counted, time } from '../render/units.ts'
+import {
+  cleanupSchema,
+  isLeft,
+  type OverdueSum,
+  overdueSums,
+  overdueText,
+  reportOverdue,
+} from './cleanup-report.ts'
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** `keyspec cleanup` */
+export const cleanup = command({
+  options: {
+    ...serverOptions,
+    ...selectionOptions,
+    repair: { about: 'give keys without a time to live the one that is declared' },
+    cap: { about: 'lower a time to live that is above the declared one' },
+    idle: { value: 'TIME', about: 'delete chosen keys that nobody has touched for 90m, 12h, 30d …' },
+    'dry-run': { about: 'only show what would be done' },
+    ...confirmOptions,
+  },
+  examples: [
+    ['keyspec cleanup', 'what is past its policy, by entry; nothing is changed'],
+    ['keyspec cleanup --repair --cap', 'gives every key its declared time to live; asks first'],
+    ['keyspec cleanup --entry session --idle 30d --dry-run', 'sessions that nobody has touched for a month'],
+  ],
+  json: { form: 'lines', schema: cleanupSchema },
+  async run(call) {
+    const { options, out, log, signal } = call
+    const idleMs = options.idle === undefined ? undefined : idleOf(options.idle)
+    const settings = await call.config()
+    const { schema, prefix } = settings
+    prove(schema, { prefix })
+    const chosen = selectionOf(options, settings)
+    const isNarrowed = [chosen.entries, chosen.under, chosen.subject].some((each) => each !== undefined)
+    if (idleMs !== undefined && !isNarrowed)
+      throw misused('--idle deletes keys: say which, with --entry, --under or --subject')
+    const connection = await call.connect()
+    if (idleMs !== undefined && !(await keepsIdleTimes(connection)))
+      throw misused(
+        'under its LFU policy (maxmemory-policy) the server counts how often a key is used, not since when it is idle: ' +
+          '--idle cannot be told here',
+      )
+    const how: CleanUpOptions = { ...chosen, idleMs, maxLoad: options['max-load'], signal }
+    const { repair = false, cap = false } = options
+    const isMended = ({ problem }: Pick<OverdueSum, 'problem'>) =>
+      (problem === 'no-ttl' && repair) || (problem === 'ttl-too-long' && cap) || problem === 'idle'
+
+    const preview = overdueSums()
+    for await (const found of cleanUp(schema, connection, how)) {
+      preview.add(found)
+      log.progress(() => `${counted(preview.count('keys'), 'key')} found`)
+    }
+    log.done()
+    const due = preview.count('keys', isMended)
+    const acts = repair || cap || idleMs !== undefined
+    if (!acts || options['dry-run'] === true || due === 0) {
+      reportOverdue(out, preview, true)
+      // A dry run of what was asked for is a preview, not a verdict.
+      if (acts && options['dry-run'] === true) return exit.fine
+      return preview.rows().some(isLeft) ? exit.findings : exit.fine
+    }
+    log.say(overdueText(preview, log.paint))
+    const idle = preview.count('keys', ({ problem }) => problem === 'idle')
+    const does = [
+      ...(due > idle ? [`Give ${counted(due - idle, 'key')} the declared time to live`] : []),
+      ...(idle > 0 ? [`Delete ${counted(idle, 'key')} idle for ${time(idleMs!)}`] : []),
+    ].join(', and ')
+    const refused = await refusal(call, `${does}?`, 'cleanup')
+    if (refused !== undefined) return refused
+
+    const sums = overdueSums()
+    const since = performance.now()
+    try {
+      const work = cleanUp(schema, connection, { ...how, repair, cap, eraseIdle: true })
+      for await (const found of work) {
+        sums.add(found)
+        log.progress(() => `mended ${headway(sums.count('mended'), due, since)}`)
+      }
+    } catch (error) {
+      log.done()
+      reportOverdue(out, sums, false)
+      const again = commandLine('cleanup', [], options)
+      log.say(`stopped after ${counted(sums.count('mended'), 'key')}; to go on: ${again}`)
+      if (signal.aborted) return exit.interrupted
+      throw error
+    }
+    log.done()
+    reportOverdue(out, sums, true)
+    return sums.rows().some(isLeft) ? exit.findings : exit.fine
+  },
+})
+
+function idleOf(text: string): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? []
+  const ms = Number(amount) * UNIT_MS[unit ?? '']!
+  if (!(ms >= 1000)) throw misused(`--idle takes a time such as 90m, 12h or 30d, not ${JSON.stringify(text)}`)
+  if (ms >= MOST_IDLE_MS)
+    throw misused(`--idle can be told up to ${time(MOST_IDLE_MS)}: the server’s clock for it goes no further`)
+  return ms
+}
