@@ -1,1 +1,1 @@
-export { type Config, defineConfig, type DocsOptions, type SentinelOptions } from './config/config.ts'
+export { type CheckOptions, type Config, defineConfig, type DocsOptions, type SentinelOptions } from './config/config.ts'

@@ -60,33 +60,63 @@ export function isMounted(member: Kind | Mounted<Schema>): member is Mounted<Sch
   return 'schema' in member
 }
 
+/** What a proof needs to know of where the schema is opened. */
+export interface ProofOptions {
+  readonly prefix?: string
+  readonly cluster?: boolean
+}
+
+/** Why a schema cannot be opened. */
+export interface Conflict {
+  readonly code: 'prefix' | 'overlap' | 'slots'
+  readonly entry: string
+  readonly pattern: string
+  /** The other entry, where two are in each other's way. */
+  readonly other?: string
+  /** A key that both could own. */
+  readonly example?: string
+  readonly message: string
+}
+
+/** Everything that `prove` would throw for, one by one. */
+export function* conflicts(
+  schema: Schema,
+  { prefix = '', cluster = false }: ProofOptions = {},
+): Generator<Conflict> {
+  if (/[<>]/.test(prefix)) {
+    const message = `the prefix "${prefix}" is a fixed text: it cannot hold a placeholder`
+    yield { code: 'prefix', entry: '', pattern: prefix, message }
+    return
+  }
+  for (const [a, b, example] of overlaps([...owned(schema, prefix)])) {
+    yield {
+      code: 'overlap',
+      entry: a.entry,
+      pattern: a.pattern.text,
+      other: b.entry,
+      example,
+      message: `${a.entry} ("${a.pattern.text}") and ${b.entry} ("${b.pattern.text}") could both own the key "${example}"`,
+    }
+  }
+  if (!cluster) return
+  for (const { entry, kind, prefix: before } of kindsOf(schema, prefix)) {
+    const tags = new Set(kind.keys.map((spec) => prefixed(spec.pattern, before).hashTag ?? spec.pattern.text))
+    if (!kind.together || tags.size < 2) continue
+    const patterns = kind.keys.map((spec) => `"${spec.pattern.text}"`).join(', ')
+    yield {
+      code: 'slots',
+      entry,
+      pattern: kind.keys[0]!.pattern.text,
+      message: `${entry} touches ${patterns} in one step, which a cluster allows in one slot only: give them the same {hash tag}`,
+    }
+  }
+}
+
 /**
  * Proves, without any I/O, that no key can belong to two entries, and for a cluster that what one verb touches stays in
  * one slot. The `SchemaError` names every conflict, with a key that both entries could own.
  */
-export function prove(
-  schema: Schema,
-  { prefix = '', cluster = false }: { prefix?: string; cluster?: boolean } = {},
-): void {
-  if (/[<>]/.test(prefix))
-    throw new SchemaError(`the prefix "${prefix}" is a fixed text: it cannot hold a placeholder`)
-  const conflicts: string[] = []
-  for (const [a, b, key] of overlaps([...owned(schema, prefix)])) {
-    conflicts.push(
-      `${a.entry} ("${a.pattern.text}") and ${b.entry} ("${b.pattern.text}") could both own the key "${key}"`,
-    )
-  }
-  if (cluster) {
-    for (const { entry, kind, prefix: before } of kindsOf(schema, prefix)) {
-      const tags = new Set(
-        kind.keys.map((spec) => prefixed(spec.pattern, before).hashTag ?? spec.pattern.text),
-      )
-      if (!kind.together || tags.size < 2) continue
-      const patterns = kind.keys.map((spec) => `"${spec.pattern.text}"`).join(', ')
-      conflicts.push(
-        `${entry} touches ${patterns} in one step, which a cluster allows in one slot only: give them the same {hash tag}`,
-      )
-    }
-  }
-  if (conflicts.length > 0) throw new SchemaError(conflicts.join('\n'))
+export function prove(schema: Schema, options: ProofOptions = {}): void {
+  const messages = Array.from(conflicts(schema, options), ({ message }) => message)
+  if (messages.length > 0) throw new SchemaError(messages.join('\n'))
 }

@@ -4,6 +4,7 @@ import { cache, scoredSnapshot, snapshot, type SnapshotOptions } from 'keyspec/r
 import { MovieDetail } from './detail/movie-detail.ts'
 import { normalised } from './normalised.ts'
 import { QueryUnderstanding } from './understanding/query-understanding.ts'
+import { fingerprints, QU_VERSION } from './understanding/version.ts'
 
 /** What the schema depends on. */
 export interface MoviesSchemaOptions {
@@ -24,6 +25,8 @@ export function moviesSchema({ dimensions = 1536, onTrendingMissing }: MoviesSch
     queryUnderstanding: cache('qu:v<version>:<queryHash>', json(QueryUnderstanding), {
       ttl: '1d',
       params: { version: number, queryHash: textHash },
+      // `keyspec check --against manifest.json` fails where these change and N does not.
+      fingerprint: { version: QU_VERSION, of: fingerprints() },
       about: 'All that the graph understood of a query, in one piece',
     }),
     trending: snapshot('trending:current', integer, {

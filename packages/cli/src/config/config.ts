@@ -15,6 +15,14 @@ export interface Config {
   readonly connect?: () => Promise<{ readonly connection: Connection; close(): Promise<void> }>
   /** The page that `keyspec docs` writes. */
   readonly docs?: DocsOptions
+  /** What `keyspec check` is to accept. */
+  readonly check?: CheckOptions
+}
+
+/** What `keyspec check` is to accept. */
+export interface CheckOptions {
+  /** Pieces of names that look like others, and are meant to: `['num_pdf_attachment_done']`. */
+  readonly alike?: readonly string[]
 }
 
 /** The page that `keyspec docs` writes. */

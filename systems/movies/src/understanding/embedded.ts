@@ -22,6 +22,11 @@ import type { Understander } from './understander.ts'
 /** Raised whenever a rule changes, so that nobody keeps what the old rules understood. */
 const RULES = 1
 
+/** A digest of the rules: it changes with any of them. */
+export const rulesFingerprint = createHash('sha256')
+  .update(JSON.stringify([RULES, genres, flavours]))
+  .digest('hex')
+
 /** Understands English queries by rules, from the catalogue's names and a small lexicon, without any network. */
 export function embeddedUnderstander(catalogue: Catalogue): Understander {
   const index = nameIndexOf(catalogue)
@@ -29,9 +34,7 @@ export function embeddedUnderstander(catalogue: Catalogue): Understander {
     genres.filter(({ name }) => catalogue.films.find((film) => film.title === title)?.genres.includes(name))
   return {
     model: `embedded:rules-${RULES}`,
-    fingerprint: createHash('sha256')
-      .update(JSON.stringify([RULES, genres, flavours]))
-      .digest('hex'),
+    fingerprint: rulesFingerprint,
     async understand(query) {
       const names = namesOf(query, index)
       const { metadata, genres: asked, rest } = preferencesOf(without(query, names))

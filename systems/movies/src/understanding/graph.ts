@@ -22,9 +22,7 @@ import type { Understander } from './understander.ts'
 export function graphUnderstander(chat: Chat): Understander {
   return {
     model: chat.model,
-    fingerprint: createHash('sha256')
-      .update(JSON.stringify({ model: chat.model, sampling: chat.sampling, preamble, stages, whole }))
-      .digest('hex'),
+    fingerprint: graphFingerprint(chat),
     async understand(query, signal) {
       const failed = new AbortController()
       const until = signal === undefined ? failed.signal : AbortSignal.any([signal, failed.signal])
@@ -43,6 +41,13 @@ export function graphUnderstander(chat: Chat): Understander {
       }
     },
   }
+}
+
+/** A digest of the prompts, the schema, the model and its sampling: it changes with any of them. */
+export function graphFingerprint({ model, sampling }: Pick<Chat, 'model' | 'sampling'>): string {
+  return createHash('sha256')
+    .update(JSON.stringify({ model, sampling, preamble, stages, whole }))
+    .digest('hex')
 }
 
 const preamble =

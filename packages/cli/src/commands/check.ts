@@ -1,0 +1,137 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { relative, resolve } from 'node:path'
+import { type Change, compare, type Flaw, type Impact, lint, type Manifest } from 'keyspec/inspect'
+import { type Call, command, type Settings } from '../command.ts'
+import { manifestOf } from '../config/manifest-of.ts'
+import { exit, Failure, misused, reason } from '../failure.ts'
+import { schemaOptions } from '../options.ts'
+import { counted, time } from '../render/units.ts'
+import { checkLine } from './check-json.ts'
+
+const IMPACTS: Readonly<Record<Impact, string>> = {
+  safe: 'safe',
+  version: 'needs a version bump',
+  migration: 'needs a migration',
+  breaks: 'breaks readers',
+}
+
+/** `keyspec check` */
+export const check = command({
+  options: {
+    ...schemaOptions,
+    cluster: { about: 'judge it for a cluster: what one verb touches must share a slot' },
+    against: { value: 'FILE', about: 'a manifest of before: say what each change since means' },
+    strict: { about: 'end with 1 on warnings too' },
+  },
+  examples: [
+    ['keyspec check', 'what cannot be opened, and what is likely a mistake'],
+    ['keyspec check --against manifest.json', 'in CI: also what has changed since the manifest was made'],
+  ],
+  json: { form: 'lines', schema: checkLine },
+  async run(call) {
+    const { options, log, config } = call
+    let settings: Settings
+    try {
+      settings = await config()
+    } catch (error) {
+      const flaw = declarationFlaw(error, call.cwd)
+      if (flaw === undefined) throw error
+      show(call, flaw)
+      return exit.findings
+    }
+    const { schema, prefix, cluster, check: accepted } = settings
+    const counts = { error: 0, warning: 0, info: 0 }
+    const judged = { prefix, cluster: options.cluster ?? cluster ?? false, alike: accepted?.alike }
+    for (const flaw of lint(schema, judged)) {
+      counts[flaw.severity] += 1
+      show(call, flaw)
+    }
+    const manifest = await manifestOf(settings)
+    if (options.against !== undefined) {
+      for (const change of compare(await readManifest(options.against, call.cwd), manifest)) {
+        counts[severityOf(change)] += 1
+        showChange(call, change)
+      }
+    }
+    const patterns = manifest.entries.flatMap(({ keys }) => keys).length
+    log.say(
+      `${counted(patterns, 'key pattern')}: ` +
+        `${counted(counts.error, 'error')}, ${counted(counts.warning, 'warning')}` +
+        (options.against === undefined ? '' : `, ${counted(counts.info, 'safe change')}`),
+    )
+    return counts.error > 0 || (options.strict === true && counts.warning > 0) ? exit.findings : exit.fine
+  },
+})
+
+type Shown = Pick<Call, 'out'>
+
+function show({ out }: Shown, flaw: Omit<Flaw, 'code'> & { readonly code: string; readonly place?: string }) {
+  const { severity, code, message, advice } = flaw
+  const sign = severity === 'error' ? out.paint.red('error') : out.paint.yellow('warning')
+  out.record({ kind: 'flaw', ...flaw }, () => `${sign} ${code}: ${message}\n  ${advice}`)
+}
+
+function showChange({ out }: Shown, change: Change) {
+  const { impact, code, entry, pattern, message, advice, oldKeysGoneAfterMs } = change
+  out.record({ kind: 'change', severity: severityOf(change), ...change }, () => {
+    const sign = impact === 'safe' ? out.paint.green(IMPACTS.safe) : out.paint.red(IMPACTS[impact])
+    const place = entry === '' ? '' : `${entry} ("${pattern}"): `
+    const lines = [`${sign} ${code}: ${place}${message}`]
+    if (advice !== undefined) lines.push(`  ${advice}`)
+    if (impact !== 'safe' && oldKeysGoneAfterMs !== undefined)
+      lines.push(
+        oldKeysGoneAfterMs === 'never'
+          ? '  keys of before never go by themselves'
+          : `  keys of before are gone ${time(oldKeysGoneAfterMs)} after the last program that writes them`,
+      )
+    return lines.join('\n')
+  })
+}
+
+function severityOf({ impact }: Change): 'error' | 'info' {
+  return impact === 'safe' ? 'info' : 'error'
+}
+
+async function readManifest(file: string, cwd: string): Promise<Manifest> {
+  const path = resolve(cwd, file)
+  if (!existsSync(path)) throw misused(`there is no ${file}: keyspec manifest > ${file} makes one`)
+  let read: Partial<Manifest>
+  try {
+    read = JSON.parse(await readFile(path, 'utf8')) as Manifest
+  } catch (error) {
+    throw misused(`${file} is not JSON: ${reason(error)}`)
+  }
+  if (read?.format !== 1 || !Array.isArray(read.entries))
+    throw misused(`${file} is no manifest that this version reads: keyspec manifest makes one`)
+  return read as Manifest
+}
+
+/** A declaration that was refused while it was made, so that there is no schema to look at: the first mistake is all one sees. */
+function declarationFlaw(error: unknown, cwd: string) {
+  const cause = error instanceof Failure ? error.cause : undefined
+  if (!(cause instanceof Error) || (cause as { readonly code?: unknown }).code !== 'E_SCHEMA')
+    return undefined
+  const pattern = /"([^"]*)"/.exec(cause.message)?.[1] ?? ''
+  const place = placeOf(cause, cwd)
+  return {
+    code: 'declaration',
+    severity: 'error',
+    entry: '',
+    pattern,
+    ...(place === undefined ? {} : { place }),
+    message: `${cause.message}${place === undefined ? '' : ` (${place})`}`,
+    advice: 'the schema ends here: mend this, and check again for what else there is',
+  } as const
+}
+
+/** The first line of the user's own code on the way to an error. */
+function placeOf({ stack = '' }: Error, cwd: string): string | undefined {
+  for (const line of stack.split('\n')) {
+    const [, file, position] = /(?:\(|at )(?:file:\/\/)?(\/[^()]*?):(\d+):\d+\)?$/.exec(line) ?? []
+    if (file === undefined || /\/node_modules\/[@\w]|\/packages\/(?:keyspec|cli)\/(?:dist|src)\//.test(file))
+      continue
+    return `${relative(cwd, file)}:${position}`
+  }
+  return undefined
+}
