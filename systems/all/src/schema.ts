@@ -14,7 +14,8 @@ export type System = 'courtlistener' | 'documents' | 'tutor' | 'mirrulations' | 
 /** The keyspaces of all five systems on one database, each with the keys of its document. */
 export const all: { readonly [system in System]: Mounted<Schema> } = {
   courtlistener: mount('', courtlistenerSchema()),
-  documents: mount('', documentsSchema()),
+  // `cache:ocr:` is the tutor's here.
+  documents: mount('', documentsSchema({ ownsOcr: false })),
   tutor: mount('', tutorSchema()),
   mirrulations: mount('', mirrulationsSchema()),
   movies: mount(`${moviesEnvironment}:`, moviesSchema()),

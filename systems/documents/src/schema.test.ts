@@ -64,6 +64,9 @@ test('the schema is the document’s table, with its types and lifetimes', () =>
   const ms = (seconds: number) => seconds * 1000
   expect(table).toEqual([
     ...entries.map(([entry, name, ttl]) => [entry, `cache:doc:${name}:<documentUuid>`, 'string', ms(ttl)]),
+    ['olderChunk', 'cache:chunk:<rest>', 'string', ms(2 * days)],
+    ['olderEntity', 'cache:entity:<rest>', 'string', ms(3 * days)],
+    ['olderOcr', 'cache:ocr:<rest>', 'string', ms(7 * days)],
     ['batchProgress', 'batch:progress:<batchId>', 'hash', ms(days)],
     ['batchManifest', 'batch:manifest:<batchId>', 'string', ms(days)],
     ['batchStats', 'batch:stats:<batchId>', 'hash', ms(days)],

@@ -53,14 +53,26 @@ export const statsCounts = [
 // Beside counts, so that the type of all fields holds both.
 const mark = text as Codec<any> as Codec<string | number>
 
-/**
- * Every key of the system. `limit` is how many jobs of one resource may begin in `per` for one identifier; a test makes it
- * small.
- */
-export function documentsSchema({
-  limit = 600,
-  per = '1m',
-}: { readonly limit?: number; readonly per?: Duration } = {}) {
+const olderOcr = string('cache:ocr:<rest*>', text, {
+  ttl: '7d',
+  about: 'The text of a document, as older programs kept it',
+  was: ['ocr:<rest*>'],
+})
+
+/** How the keyspace may differ from the one of a system that runs by itself. */
+export interface DocumentsOptions {
+  /** How many jobs of one resource may begin in `per` for one identifier; a test makes it small. */
+  readonly limit?: number
+  readonly per?: Duration
+  /**
+   * Whether `cache:ocr:…` is ours, and with it the older `ocr:…`. Not on a database where another system has keys there:
+   * then older keys are left where they are.
+   */
+  readonly ownsOcr?: boolean
+}
+
+/** Every key of the system. */
+export function documentsSchema({ limit = 600, per = '1m', ownsOcr = true }: DocumentsOptions = {}) {
   return {
     state: string('cache:doc:state:<documentUuid>', json(DocumentState), {
       ttl: '7d',
@@ -98,6 +110,19 @@ export function documentsSchema({
       was: ['doc:resolved_mentions:<documentUuid>'],
       lock: 'cache:lock:doc:resolved_mentions:<documentUuid>',
     }),
+
+    // What older programs kept, whatever they wrote there: known so that it moves, ends, and is erased with the rest.
+    olderChunk: string('cache:chunk:<rest*>', text, {
+      ttl: '2d',
+      about: 'A piece of a document, as older programs kept it',
+      was: ['chunk:<rest*>'],
+    }),
+    olderEntity: string('cache:entity:<rest*>', text, {
+      ttl: '3d',
+      about: 'What a name means, as older programs kept it',
+      was: ['entity:<rest*>'],
+    }),
+    ...(ownsOcr ? { olderOcr } : {}),
 
     batchProgress: hash(
       'batch:progress:<batchId>',
