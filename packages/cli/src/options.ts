@@ -5,6 +5,7 @@ import { misused } from './failure.ts'
 /** Every command takes these. */
 export const general = {
   json: { about: 'print JSON instead of text' },
+  'json-schema': { about: 'print the JSON Schema of what --json prints, and do nothing' },
   'no-color': { about: 'print no colours, as NO_COLOR does' },
   help: { about: 'show this help', short: 'h' },
 } as const satisfies Options

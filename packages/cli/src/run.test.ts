@@ -1,3 +1,4 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { keyspec } from '../../../test-support/command-line.ts'
 import { commands } from './command-list.ts'
@@ -15,6 +16,16 @@ test('shows what there is, and each command its options and examples', async () 
     expect(command.examples.length, name).toBeGreaterThan(0)
     for (const [line] of command.examples)
       expect(line).toMatch(new RegExp(`^(REDIS_URL=\\S+ )?keyspec ${name}\\b`))
+  }
+})
+
+test('each command publishes the JSON Schema of what it prints', async () => {
+  for (const name of Object.keys(commands)) {
+    const { code, out } = await keyspec([name, '--json-schema'])
+    expect(code, name).toBe(0)
+    const schema = JSON.parse(out)
+    const validate = new Ajv2020({ allowUnionTypes: true }).compile(schema)
+    expect(validate({ nothing: 'of the kind' }), name).toBe(false)
   }
 })
 

@@ -52,6 +52,10 @@ async function dispatch([name, ...words]: readonly string[], host: Host): Promis
     return exit.fine
   }
   const { options, operands } = parse(name, found, words)
+  if (options['json-schema'] === true) {
+    host.stdout.write(`${JSON.stringify(found.json.schema, undefined, 2)}\n`)
+    return exit.fine
+  }
   const { openCall } = await import('./call.ts')
   const { call, close } = openCall(options, operands, host)
   try {
@@ -66,8 +70,11 @@ function failureOf(error: unknown, signal: AbortSignal): Failure {
   const code = (error as { readonly code?: unknown } | null)?.code
   const isOurs = typeof code === 'string' && code.startsWith('E_')
   if (code === 'E_SCHEMA' || code === 'E_KEY') return new Failure(reason(error), exit.usage, error)
-  if (isOurs) return new Failure(reason(error), code === 'E_DENIED' ? exit.connection : exit.findings, error)
+  if (isOurs) return new Failure(reason(error), NO_SERVER.has(code) ? exit.connection : exit.findings, error)
   // What is neither Keyspec's nor a mistake in the program is the client's: the connection is gone.
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) throw error
   return new Failure(`the connection was lost: ${reason(error)}`, exit.connection, error)
 }
+
+/** The server is there, and lets us in no further, or not now. */
+const NO_SERVER = new Set(['E_DENIED', 'E_NOT_READY', 'E_UNAVAILABLE'])
