@@ -13,7 +13,7 @@ import { refusal } from '../confirmation.ts'
 import { exit, type ExitCode, misused } from '../failure.ts'
 import { confirmOptions, serverOptions } from '../options.ts'
 import { commandLine } from '../render/command-line.ts'
-import { counted } from '../render/units.ts'
+import { count, counted } from '../render/units.ts'
 import { withArchive } from './archive-file.ts'
 import { contentsRecord, contentsText } from './import-contents.ts'
 import { importSchema } from './import-json.ts'
@@ -96,7 +96,7 @@ async function read(
   try {
     const onConflict = policy === 'replace' ? 'replace' : 'keep'
     for await (imported of importKeys(connection, source, { ...how, onConflict }))
-      log.progress(() => `${counted(imported!.restored, 'key')} of ${writing} written`)
+      log.progress(() => `${count(imported!.restored)} of ${counted(writing, 'key')} written`)
   } catch (error) {
     log.done()
     const again: typeof call.options = {
@@ -141,8 +141,8 @@ function report(
     { record: 'imported', keys: records, restored, kept, expired, samples: samples.map(shown) },
     () =>
       `${counted(restored, 'key')} written` +
-      (kept > 0 ? `, ${kept} left as they were` : '') +
-      (expired > 0 ? `, ${expired} expired` : ''),
+      (kept > 0 ? `, ${count(kept)} left as they were` : '') +
+      (expired > 0 ? `, ${count(expired)} expired` : ''),
   )
   if (policy !== 'fail' || kept === 0) return exit.fine
   // A key may also stand twice in an export, if the server grew its table meanwhile: the first was written.
