@@ -15,11 +15,9 @@ import {
 } from '@keyspec-systems/program'
 import { startRedis } from 'keyspec/testing'
 import { openDocuments } from './keyspace.ts'
-import { serveBoard } from './run/board.ts'
 import { ended, latencyTable, summary } from './run/report.ts'
 import { documentsIn, submit } from './run/submit.ts'
 import { limits, wholeNumber } from './settings.ts'
-import { openBroker } from './worker/broker.ts'
 
 const usage = `Reads documents in queued stages: a private Redis, and workers, each a process.
 
@@ -74,10 +72,13 @@ async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promi
   const url = await redisUrl(atEnd)
   const { keys, connection, schema, client, close } = await openDocuments(url, limits(env))
   atEnd(close)
+  // BullMQ and its board take long to load: whoever misspelt a word, or whose Redis is away, should not wait for them.
+  const { openBroker } = await import('./worker/broker.ts')
   const broker = openBroker(client)
   atEnd(() => broker.close())
 
   if (values.serve) {
+    const { serveBoard } = await import('./run/board.ts')
     const board = await serveBoard(broker, env['PORT'] === undefined ? 0 : wholeNumber(env, 'PORT', 0))
     atEnd(() => board.close())
     out.print(`bull board   ${board.url}`)
