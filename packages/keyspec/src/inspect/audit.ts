@@ -2,16 +2,8 @@ import type { Connection } from '../connection/connection.ts'
 import { owned as ownedBy, type Owned, type Schema } from '../schema.ts'
 import { type Decoded, decoderOf } from './decoded.ts'
 import { type Eviction, evictionOf } from './eviction.ts'
-import { expectedType } from './expected-type.ts'
-import {
-  type Fault,
-  FaultGroup,
-  type Finding,
-  joinStrays,
-  noteStray,
-  type Stray,
-  strayFinding,
-} from './finding.ts'
+import { type Fault, faultsOf, whereUndecodable } from './fault.ts'
+import { FaultGroup, type Finding, joinStrays, noteStray, type Stray, strayFinding } from './finding.ts'
 import { guess, Guesses } from './guess.ts'
 import { matcher } from './matcher.ts'
 import { pace } from './pace.ts'
@@ -107,7 +99,7 @@ export async function* audit(
       if (omitted) so.notDecoded += 1
       if (failed === undefined) continue
       const finding = note(
-        { code: 'undecodable', owned: known.owned, detail: whereOf(failed) },
+        { code: 'undecodable', owned: known.owned, detail: whereUndecodable(failed) },
         known.seen.key,
       )
       if (finding !== undefined) yield finding
@@ -123,30 +115,6 @@ export async function* audit(
 interface Known {
   readonly seen: SeenKey
   readonly owned: Owned
-}
-
-function* faultsOf(seen: SeenKey, owned: Owned, eviction: Eviction | undefined): Generator<Fault> {
-  const { spec } = owned
-  const expected = expectedType(owned, seen.name!)
-  if (expected === undefined) yield { code: 'foreign-shape', owned }
-  else if (expected !== seen.type) yield { code: 'wrong-type', owned, detail: seen.type, expected }
-  const declaredMs = spec.lifetime.ttlMs
-  if (declaredMs !== 'forever') {
-    // Jitter only shortens, so what is declared is the longest.
-    if (seen.ttlMs === 'forever') yield { code: 'no-ttl', owned }
-    else if (seen.ttlMs! > declaredMs) yield { code: 'ttl-too-long', owned, amount: seen.ttlMs! }
-  }
-  if (owned.legacy) yield { code: 'legacy-name', owned }
-  if (spec.budgetBytes !== undefined && seen.bytes! > spec.budgetBytes)
-    yield { code: 'over-budget', owned, amount: seen.bytes! }
-  if (!spec.evictable && mayBeEvicted(seen, owned, eviction))
-    yield { code: 'evictable', owned, detail: eviction!.policy }
-}
-
-function mayBeEvicted(seen: SeenKey, { spec }: Owned, eviction: Eviction | undefined): boolean {
-  if (eviction?.keys === 'all') return true
-  // Another program that gives its key a time to live expects it to go.
-  return eviction?.keys === 'volatile' && seen.ttlMs !== 'forever' && spec.foreign === undefined
 }
 
 /** Reads and decodes the values of a batch, as few commands at a time as they fit in, and rests between them. */
@@ -177,12 +145,6 @@ function valueReader(connection: Connection, { maxLoad, signal, limitBytes }: Au
 }
 
 const AT_ONCE = 50
-
-/** Where in a value, without a word of what is there: the names of fields that are not declared are data too. */
-function whereOf({ codec, field, named }: Decoded): string {
-  if (field === undefined) return `it is no ${codec}`
-  return named === true ? `field ${JSON.stringify(field)} is no ${codec}` : `a field is no ${codec}`
-}
 
 function worstFirst(a: Finding, b: Finding): number {
   if (a.severity !== b.severity) return a.severity === 'error' ? -1 : 1

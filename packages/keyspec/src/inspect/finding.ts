@@ -1,5 +1,5 @@
 import { spell } from '../duration.ts'
-import type { Owned } from '../schema.ts'
+import type { Fault } from './fault.ts'
 import { shown } from './key-name.ts'
 
 /** What may be wrong with a key. */
@@ -32,17 +32,6 @@ export interface Finding {
   readonly message: string
   /** What to do. */
   readonly mend: string | undefined
-}
-
-/** A fault of one key, before it is put into words. */
-export interface Fault {
-  readonly code: Exclude<FindingCode, 'unknown-key'>
-  readonly owned: Owned
-  readonly detail?: string
-  /** The type that it should have. */
-  readonly expected?: string
-  /** How bad: the TTL in ms, the bytes of memory. */
-  readonly amount?: number
 }
 
 /** Keys that have the same fault. */

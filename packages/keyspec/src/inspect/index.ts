@@ -21,8 +21,13 @@ export {
   type Overdue,
   type OverdueProblem,
 } from './cleanup.ts'
+export { type Diagnosis, type DiagnosisCode } from './doctor/diagnosis.ts'
+export { doctor, type DoctorOptions } from './doctor/doctor.ts'
+export { type ServerPolicy } from './doctor/server-needs.ts'
 export { erasable, erase, type EraseOptions, type ErasePortion } from './erase.ts'
 export { describe, type DescribeOptions } from './describe/describe.ts'
+export { type Decoded } from './decoded.ts'
+export { explain, type ExplainedValue, type Explanation, type ExplainOptions } from './explain.ts'
 export { expectedType } from './expected-type.ts'
 export { type Exported, exportKeys, type ExportOptions, type ExportStep, schemaDigest } from './export.ts'
 export {
@@ -61,6 +66,7 @@ export {
   type VerifyOptions,
 } from './migrate.ts'
 export { type Rule } from './migrate-rules.ts'
+export { type Near } from './nearest.ts'
 export { DEFAULT_LOAD, pace, type Pace } from './pace.ts'
 export {
   type BuiltKey,

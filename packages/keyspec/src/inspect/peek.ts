@@ -1,4 +1,11 @@
-import { type Connection, ONE_KEY, ONE_KEY_BYTES, type Reply } from '../connection/connection.ts'
+import {
+  type Argument,
+  type Command,
+  type Connection,
+  ONE_KEY,
+  ONE_KEY_BYTES,
+  type Reply,
+} from '../connection/connection.ts'
 import { ServerError } from '../connection/server-error.ts'
 import { int } from '../script/argument.ts'
 import { script } from '../script/script.ts'
@@ -51,7 +58,8 @@ export function peeker({ most = 10, limitBytes = 2 ** 20 }: PeekOptions = {}) {
     return peekScript.run(connection, { keys }, { most, limit: limitBytes, budget: BUDGET_BYTES })
   }
 
-  async function alone(connection: Connection, name: string): Promise<Peeked> {
+  /** Reads one value with plain commands, whatever the bytes of its key. */
+  async function alone(connection: Connection, name: Argument): Promise<Peeked> {
     const type = String(await connection.send(['TYPE', name], ONE_KEY))
     const read = READ[type]
     if (read === undefined) return { type, count: 0, omitted: 0, elements: [] }
@@ -68,7 +76,7 @@ export function peeker({ most = 10, limitBytes = 2 ** 20 }: PeekOptions = {}) {
     }
   }
 
-  return { some }
+  return { some, alone }
 }
 
 // One step should hold the server for less than half a millisecond.
@@ -92,7 +100,7 @@ const peekScript = script('inspect/peek', {
 interface Read {
   readonly count: string
   readonly width: number
-  command(name: string, most: string): readonly string[]
+  command(name: Argument, most: string): Command
   elements(reply: Reply): readonly Reply[]
 }
 
