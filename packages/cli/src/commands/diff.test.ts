@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { keyspec } from '../../../../test-support/command-line.ts'
-import { startRedis, type TemporaryRedis } from '../../../keyspec/src/testing/index.ts'
+import { startRedis, type TemporaryRedis } from 'keyspec/testing'
 import { diff } from './diff.ts'
 
 let redis: TemporaryRedis

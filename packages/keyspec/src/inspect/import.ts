@@ -2,7 +2,7 @@ import { type Connection, NO_KEY, ONE_KEY } from '../connection/connection.ts'
 import { ServerError } from '../connection/server-error.ts'
 import { KeyspecError } from '../errors.ts'
 import { type ArchiveHeader, type ArchiveRecord, dumpVersionOf } from './archive/archive.ts'
-import { BATCH_BYTES } from './archive/dump.ts'
+import { asArguments, BATCH_BYTES } from './archive/dump.ts'
 import { type ArchiveSource, readArchive } from './archive/read.ts'
 import { shown } from './key-name.ts'
 import { pace, type Pace } from './pace.ts'
@@ -232,7 +232,7 @@ async function existing(connection: Connection, keys: readonly Buffer[]): Promis
   if (keys.length === 0) return []
   // Into an empty server, which is the common case, one command tells it of all.
   if (!connection.cluster) {
-    const count = await connection.send(['EXISTS', ...keys], { firstKey: 1, keyCount: 'rest' })
+    const count = await connection.send(['EXISTS', ...asArguments(keys)], { firstKey: 1, keyCount: 'rest' })
     if (count === 0) return []
   }
   const found = await Promise.all(keys.map((key) => connection.send(['EXISTS', key], ONE_KEY)))

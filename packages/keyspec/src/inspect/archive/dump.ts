@@ -1,6 +1,7 @@
-import type { Connection, Reply } from '../../connection/connection.ts'
+import type { Argument, Connection, Reply } from '../../connection/connection.ts'
 import { int } from '../../script/argument.ts'
 import { script } from '../../script/script.ts'
+import { textOf } from '../key-name.ts'
 import type { Pace } from '../pace.ts'
 import type { ArchiveRecord } from './archive.ts'
 import * as lua from './lua.gen.ts'
@@ -29,6 +30,11 @@ export async function* dumpKeys(
 /** How many bytes of values are asked for, or written, at once. */
 export const BATCH_BYTES = 1024 * 1024
 
+/** Keys as they are best sent: clients write texts of one command together, and bytes each by itself. */
+export function asArguments(keys: readonly Buffer[]): Argument[] {
+  return keys.map((key) => textOf(key) ?? key)
+}
+
 const dumpScript = script('inspect/dump', {
   keys: ['keys*'],
   args: { budget: int },
@@ -38,7 +44,8 @@ const dumpScript = script('inspect/dump', {
 })
 
 async function ask(connection: Connection, keys: readonly Buffer[]): Promise<Dumped[]> {
-  const run = (some: readonly Buffer[]) => dumpScript.run(connection, { keys: some }, { budget: BATCH_BYTES })
+  const run = (some: readonly Buffer[]) =>
+    dumpScript.run(connection, { keys: asArguments(some) }, { budget: BATCH_BYTES })
   const answers = connection.cluster
     ? (await Promise.all(keys.map((key) => run([key])))).flat()
     : await run(keys)

@@ -4,6 +4,7 @@ import { int } from '../../script/argument.ts'
 import { script } from '../../script/script.ts'
 import type { ArchiveRecord } from './archive.ts'
 import { decodeDump } from './decode-dump.ts'
+import { asArguments } from './dump.ts'
 import * as lua from './lua.gen.ts'
 
 /** What is there at a key, without its value. */
@@ -19,7 +20,8 @@ export async function statesOf(
   connection: Connection,
   keys: readonly Buffer[],
 ): Promise<(KeyState | undefined)[]> {
-  const ask = (some: readonly Buffer[]) => digestScript.run(connection, { keys: some }, { budget: BUDGET })
+  const ask = (some: readonly Buffer[]) =>
+    digestScript.run(connection, { keys: asArguments(some) }, { budget: BUDGET })
   // On a cluster each key is asked for by itself, since it may be of another slot.
   if (connection.cluster) return (await Promise.all(keys.map((key) => ask([key])))).flat()
   const states: (KeyState | undefined)[] = []
