@@ -19,7 +19,7 @@ const ROWS = [
 ]
 
 // What the tools and the keyspace may know of kinds: what is common to all.
-const COMMON = ['kind.ts', 'entry.ts', 'was.ts', 'lifetime.ts', 'fingerprint.ts']
+const COMMON = ['kind.ts', 'entry.ts', 'was.ts', 'lifetime.ts', 'fields.ts', 'fingerprint.ts']
 
 const LIBRARY = 'packages/keyspec/src/'
 

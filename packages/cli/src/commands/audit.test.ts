@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keyspec as run } from '../../../../test-support/command-line.ts'
-import { startRedis, type TemporaryRedis } from '../../../keyspec/src/testing/index.ts'
+import { startRedis, type TemporaryRedis } from 'keyspec/testing'
 import { auditJson } from './audit-json.ts'
 
 let redis: TemporaryRedis

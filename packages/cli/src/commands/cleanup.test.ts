@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { keyspec, type RunOptions } from '../../../../test-support/command-line.ts'
-import { startRedis, type TemporaryRedis } from '../../../keyspec/src/testing/index.ts'
+import { startRedis, type TemporaryRedis } from 'keyspec/testing'
 import { cleanup } from './cleanup.ts'
 
 let redis: TemporaryRedis

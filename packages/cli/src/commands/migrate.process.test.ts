@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fixture } from '../../../../test-support/command-line.ts'
-import { eventually, startRedis, type TemporaryRedis } from '../../../keyspec/src/testing/index.ts'
+import { eventually, startRedis, type TemporaryRedis } from 'keyspec/testing'
 
 let redis: TemporaryRedis
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import type { Codec } from '../codec/codec.ts'
 import type { Reply } from '../connection/connection.ts'
 import { fieldsOf } from '../kind/fields.ts'
 import type { KeySpec } from '../kind/kind.ts'
-import { readable } from '../recipe/stored.ts'
+import { readable } from '../codec/readable.ts'
 import type { Peeked } from './peek.ts'
 
 /** An element of a value, and what its codec makes of it. */
@@ -62,7 +62,7 @@ function* elements(codec: Codec<any, any>, { type, elements }: Peeked): Generato
 function decode(codec: Codec<any, any> | undefined, stored: Buffer): Decoded {
   if (codec === undefined) return { stored, codec: undefined, failed: false }
   try {
-    const value: unknown = codec.decode(readable(codec, stored) as string & Buffer)
+    const value: unknown = codec.decode((codec.bytes ? stored : stored.toString()) as string & Buffer)
     return { stored, codec: codec.name, value, failed: false }
   } catch {
     return { stored, codec: codec.name, failed: true }

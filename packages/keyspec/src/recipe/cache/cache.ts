@@ -9,7 +9,7 @@ import { homeOf } from '../../kind/key.ts'
 import { type EntryOptions, type Kind, type KeySpec, keySpec } from '../../kind/kind.ts'
 import { ManyStrings, StringKey } from '../../kind/string.ts'
 import type { ParamCodecs, ParamValues } from '../../param.ts'
-import { readable } from '../stored.ts'
+import { readable } from '../../codec/readable.ts'
 import { type LoadAll, type Loaded, Loads, type LoadsHome, type Params } from './load.ts'
 import { type CacheStats, noStats } from './stats.ts'
 

@@ -3,7 +3,7 @@ import { ONE_KEY, ONE_KEY_BYTES, type Reply } from '../../connection/connection.
 import { type Entry, openEntry } from '../../kind/entry.ts'
 import type { EntryOptions, Kind } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
-import { readable } from '../stored.ts'
+import { readable } from '../../codec/readable.ts'
 import {
   type Replaced,
   ReplacedKey,

@@ -9,7 +9,7 @@ import { flag, text } from '../../script/argument.ts'
 import { booleanReply, bytesReply, optionalReply, tupleReply } from '../../script/reply.ts'
 import { script } from '../../script/script.ts'
 import { LIFETIME, lifetimeNow } from '../lifetime.ts'
-import { readable } from '../stored.ts'
+import { readable } from '../../codec/readable.ts'
 import * as lua from './lua.gen.ts'
 
 /** An entry of watermarks: `keys.docketsLastTimestamp()` is a `WatermarkKey`. */

@@ -1,4 +1,4 @@
-import type { Codec } from '../codec/codec.ts'
+import type { Codec } from './codec.ts'
 
 /** A stored form as its codec reads it: a text, or bytes of the reader's own. */
 export function readable(codec: Codec<any, any>, stored: string | Uint8Array): string | Buffer {
