@@ -34,6 +34,11 @@ export const commands: { readonly [name: string]: Listed } = {
     about: 'Keys and memory by entry or by prefix, counted or estimated',
     load: async () => (await import('./commands/stats.ts')).stats,
   },
+  doctor: {
+    group: 'Look',
+    about: 'The server against the declaration: memory, eviction, persistence, access, health',
+    load: async () => (await import('./commands/doctor.ts')).doctor,
+  },
   explain: {
     group: 'Look',
     about: 'Whose a key is, and all that is known of it',

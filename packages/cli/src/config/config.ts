@@ -1,4 +1,5 @@
 import type { Connection, Schema } from 'keyspec'
+import type { ServerPolicy } from 'keyspec/inspect'
 
 /** What `keyspec.config.ts` says: the schema, and where its keys are. Flags and REDIS_URL win over it. */
 export interface Config {
@@ -17,6 +18,8 @@ export interface Config {
   readonly docs?: DocsOptions
   /** What `keyspec check` is to accept. */
   readonly check?: CheckOptions
+  /** How the server is to be set: `keyspec doctor` holds it to that. */
+  readonly server?: ServerPolicy
 }
 
 /** What `keyspec check` is to accept. */
