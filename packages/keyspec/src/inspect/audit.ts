@@ -8,7 +8,7 @@ import { guess, Guesses } from './guess.ts'
 import { matcher } from './matcher.ts'
 import { pace } from './pace.ts'
 import { type Peeked, peeker } from './peek.ts'
-import { type SeenKey, walk, type WalkOptions } from './walk.ts'
+import { keysAtOnce, type SeenKey, walk, type WalkOptions } from './walk.ts'
 
 /** How an audit goes. */
 export interface AuditOptions extends Omit<WalkOptions, 'facts' | 'prefix'> {
@@ -120,6 +120,8 @@ interface Known {
 /** Reads and decodes the values of a batch, as few commands at a time as they fit in, and rests between them. */
 function valueReader(connection: Connection, { maxLoad, signal, limitBytes }: AuditOptions) {
   const rest = pace(maxLoad, signal)
+  // A value costs about twice what the facts of a key cost.
+  const atOnce = keysAtOnce(maxLoad) / 2
   const peek = peeker({ limitBytes })
   const decoders = new Map<Owned, (peeked: Peeked) => Generator<Decoded>>()
   const decoder = (owned: Owned) => {
@@ -129,7 +131,7 @@ function valueReader(connection: Connection, { maxLoad, signal, limitBytes }: Au
   }
   return async function* (known: readonly Known[]) {
     for (let at = 0; at < known.length;) {
-      const names = known.slice(at, at + AT_ONCE).map(({ seen }) => seen.name!)
+      const names = known.slice(at, at + atOnce).map(({ seen }) => seen.name!)
       const peeked = await rest(() => peek.some(connection, names))
       for (const [index, value] of peeked.entries()) {
         const each = known[at + index]!
@@ -143,8 +145,6 @@ function valueReader(connection: Connection, { maxLoad, signal, limitBytes }: Au
     }
   }
 }
-
-const AT_ONCE = 50
 
 function worstFirst(a: Finding, b: Finding): number {
   if (a.severity !== b.severity) return a.severity === 'error' ? -1 : 1

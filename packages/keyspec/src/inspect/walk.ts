@@ -33,7 +33,7 @@ export interface WalkOptions {
   /** Only keys that begin with this text. */
   readonly prefix?: string | undefined
   readonly facts?: readonly Fact[]
-  /** How many keys one step is to look at: 100 unless told. */
+  /** How many keys one step is to look at: 100 unless told, and 1000 where the walk takes no rest. */
   readonly count?: number | undefined
   /** The largest part of the server's time to take, above 0 and up to 1 (no rest): 0.1 unless told. */
   readonly maxLoad?: number | undefined
@@ -151,6 +151,11 @@ export function look(
   return asking({ facts }).each(connection, keys)
 }
 
+/** How many keys one step may hold the server for: where it is to be used whole, a step may be a long one. */
+export function keysAtOnce(maxLoad: number | undefined): number {
+  return maxLoad === 1 ? 1000 : 100
+}
+
 const MOVING = '?'
 const SECOND: Shape = { firstKey: 2, keyCount: 1 }
 const ORDER: readonly Fact[] = ['ttl', 'memory', 'encoding', 'idle']
@@ -168,7 +173,7 @@ const stepScript = script('inspect/walk', {
   reply: (reply) => reply as readonly (Buffer | number)[],
 })
 
-function asking({ prefix = '', facts = [], count = 100 }: WalkOptions) {
+function asking({ prefix = '', facts = [], maxLoad, count = keysAtOnce(maxLoad) }: WalkOptions) {
   const match = prefix === '' ? '' : `${globOf(pattern(prefix))}*`
   const asked = ORDER.filter((fact) => facts.includes(fact))
   const flags = Object.fromEntries(ORDER.map((fact) => [fact, asked.includes(fact)])) as Record<Fact, boolean>
