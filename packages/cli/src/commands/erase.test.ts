@@ -32,7 +32,7 @@ test('a dry run shows what would go, and deletes nothing', async () => {
   expect(out).toMatch(/^session +3 +\d+ B +shop:sess/m)
   expect(out).toMatch(/^\(no entry\) +1 +\d+ B +shop:stray\\n$/m)
   expect(out).toContain('declared to live forever, and nothing makes them again: stock')
-  expect(out).toContain('1 key of legacyCron stay, which the old cron owns; --foreign erases them too')
+  expect(out).toContain('kept: 1 key of legacyCron, which the old cron owns; --foreign erases them too')
   expect(out).not.toContain('secret')
   expect(await size()).toBe(8)
 

@@ -148,7 +148,7 @@ function previewText(rows: readonly ErasePortion[], title: string) {
     for (const { entry, program, keys, spared } of rows.filter((row) => row.program !== undefined))
       lines.push(
         spared
-          ? `${counted(keys, 'key')} of ${entry} stay, which ${program} owns; --foreign erases them too`
+          ? `kept: ${counted(keys, 'key')} of ${entry}, which ${program} owns; --foreign erases them too`
           : paint.yellow(`${entry} is owned by another program: ${program}`),
       )
     if (going.length === 0 && staying.length === 0) lines.push('nothing is there')
