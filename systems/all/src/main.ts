@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { commandLine } from '@keyspec-systems/program'
+import { commandLine, needRedis, redisName } from '@keyspec-systems/program'
 import { describeLifetime, prove } from 'keyspec'
 import { usage } from 'keyspec/inspect'
 import { fromNodeRedis } from 'keyspec/node-redis'
@@ -14,7 +14,9 @@ const help = `Runs the five systems at once on one private Redis, each with traf
 
   --once          the form that ends by itself, as this does anyway
   --seconds <n>   how long students and film lovers stay; 8 unless told
-  NAME            runs one system: npm start -- movies; its own --help tells more`
+  NAME            runs one system: npm start -- movies; its own --help tells more
+
+REDIS_URL         a Redis to use, which is left as it is, with all keys; a private one unless set`
 
 const { count } = commandLine(help, { once: { type: 'boolean' }, seconds: { type: 'string' } })
 const seconds = String(count('seconds', 1, 8))
@@ -36,21 +38,33 @@ process.exitCode = await run()
 async function run(): Promise<number> {
   prove(all)
   console.log('five keyspaces on one database: no key could belong to two entries')
-  const server = await startRedis({
-    port: 'any',
-    config: { maxmemory: '450mb', 'maxmemory-policy': 'volatile-lru' },
-  })
+  const named = process.env['REDIS_URL']?.trim() ?? ''
   try {
-    console.log(`redis ${server.url}, private and temporary`)
+    if (named !== '') await needRedis(named, { signal: stop.signal })
+  } catch (error) {
+    console.error((error as Error).message)
+    return 1
+  }
+  const server =
+    named === ''
+      ? await startRedis({ port: 'any', config: { maxmemory: '450mb', 'maxmemory-policy': 'volatile-lru' } })
+      : undefined
+  const url = server?.url ?? named
+  try {
+    console.log(
+      server === undefined
+        ? `redis ${redisName(url)}, as REDIS_URL says`
+        : `redis ${url}, private and temporary`,
+    )
     const names = Object.keys(jobs) as System[]
-    const codes = await Promise.all(names.map((name) => work(name, server.url)))
+    const codes = await Promise.all(names.map((name) => work(name, url)))
     if (stop.signal.aborted) return 130
-    await show(server.url)
+    await show(url)
     const failed = names.filter((_, at) => codes[at] !== 0)
     if (failed.length > 0) console.error(`\n${failed.join(', ')} did not end well: see above.`)
     return failed.length > 0 ? 1 : 0
   } finally {
-    await server.stop()
+    await server?.stop()
   }
 }
 

@@ -45,7 +45,7 @@ test.each([
 })
 
 // CourtListener's waits for its Redis, as its own tests show.
-test.each(['documents', 'mirrulations', 'movies', 'tutor'])(
+test.each(['all', 'documents', 'mirrulations', 'movies', 'tutor'])(
   '%s ends with one line where the Redis that it is told to use is down',
   async (system) => {
     const { code, complaint } = await run(system, ['--once'], {
