@@ -33,7 +33,7 @@ export interface WalkOptions {
   /** Only keys that begin with this text. */
   readonly prefix?: string | undefined
   readonly facts?: readonly Fact[]
-  /** How many keys one step is to look at: 100 unless told, and 1000 where the walk takes no rest. */
+  /** How many keys one step is to look at: 50 unless told, and 1000 where the walk takes no rest. */
   readonly count?: number | undefined
   /** The largest part of the server's time to take, above 0 and up to 1 (no rest): 0.1 unless told. */
   readonly maxLoad?: number | undefined
@@ -153,7 +153,7 @@ export function look(
 
 /** How many keys one step may hold the server for: where it is to be used whole, a step may be a long one. */
 export function keysAtOnce(maxLoad: number | undefined): number {
-  return maxLoad === 1 ? 1000 : 100
+  return maxLoad === 1 ? 1000 : 50
 }
 
 const MOVING = '?'
