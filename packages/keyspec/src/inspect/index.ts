@@ -43,7 +43,8 @@ export {
 } from './import.ts'
 export { keyFrom, shown, textOf } from './key-name.ts'
 export { type Flaw, lint, type LintOptions } from './lint/lint.ts'
-export { type Change, type ChangeCode, compare, type Impact } from './manifest/compare.ts'
+export { type Change, type ChangeCode, type Impact } from './manifest/change.ts'
+export { compare } from './manifest/compare.ts'
 export {
   type Manifest,
   manifest,

@@ -85,7 +85,7 @@ export async function nodeFacts(node: Connection): Promise<NodeFacts> {
 }
 
 /** The lines `name:value` of INFO and its like. */
-export function fields(reply: Reply | undefined): Map<string, string> {
+function fields(reply: Reply | undefined): Map<string, string> {
   const lines = typeof reply === 'string' ? reply.split(/\r?\n/) : []
   return new Map(
     lines.flatMap((line): [string, string][] => {
