@@ -116,6 +116,12 @@ test.each([
   ['is cut off', '{"format":1,', 'manifest.txt is not JSON'],
   ['is something else', '{"name":"x"}', 'manifest.txt is no manifest'],
   ['is null', 'null', 'manifest.txt is no manifest'],
+  ['has an entry without keys', '{"format":1,"entries":[{"entry":"a"}]}', 'manifest.txt is no manifest'],
+  [
+    'has a key that is none',
+    '{"format":1,"entries":[{"entry":"a","keys":[null]}]}',
+    'manifest.txt is no manifest',
+  ],
 ])('a manifest that %s is a misuse', async (_name, text, said) => {
   const folder = await mkdtemp(join(tmpdir(), 'keyspec-check-'))
   if (text !== undefined) await writeFile(join(folder, 'manifest.txt'), text)

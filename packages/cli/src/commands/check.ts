@@ -102,9 +102,24 @@ async function readManifest(file: string, cwd: string): Promise<Manifest> {
   } catch (error) {
     throw misused(`${file} is not JSON: ${reason(error)}`)
   }
-  if (read?.format !== 1 || !Array.isArray(read.entries))
+  if (read?.format !== 1 || !Array.isArray(read.entries) || !read.entries.every(isEntry))
     throw misused(`${file} is no manifest that this version reads: keyspec manifest makes one`)
   return read as Manifest
+}
+
+/** As far as it is looked at; `manifest.schema.json` says the rest. */
+function isEntry(entry: Partial<Manifest['entries'][number]> | null): boolean {
+  return (
+    typeof entry?.entry === 'string' &&
+    Array.isArray(entry.keys) &&
+    entry.keys.every(
+      (key: Partial<Manifest['entries'][number]['keys'][number]> | null) =>
+        typeof key?.pattern === 'string' &&
+        Array.isArray(key.was) &&
+        typeof key.lifetime === 'object' &&
+        typeof key.params === 'object',
+    )
+  )
 }
 
 /** A declaration that was refused while it was made, so that there is no schema to look at: the first mistake is all one sees. */

@@ -61,10 +61,7 @@ export async function nodeFacts(node: Connection): Promise<NodeFacts> {
     if (pair === undefined) break
   }
   const slow = await ask('SLOWLOG', 'LEN')
-  const evaluated = unseen.length
-  const mayEval = (await ask('EVAL', 'return 1', '0')) !== undefined
-  // A refusal of scripts is a finding of its own.
-  unseen.length = Math.min(unseen.length, evaluated)
+  const mayEval = await mayRun(node)
   return {
     info,
     config,
@@ -81,6 +78,17 @@ export async function nodeFacts(node: Connection): Promise<NodeFacts> {
     slowCalls: typeof slow === 'number' ? slow : undefined,
     cluster: info.get('cluster_enabled') === '1' ? fields(await ask('CLUSTER', 'INFO')) : undefined,
     unseen,
+  }
+}
+
+/** Whether scripts are allowed: what fails for another reason, as while the server loads, is no refusal. */
+async function mayRun(node: Connection): Promise<boolean> {
+  try {
+    await node.send(['EVAL', 'return 1', '0'], NO_KEY)
+    return true
+  } catch (error) {
+    if (!(error instanceof ServerError)) throw error
+    return !error.reply.startsWith('NOPERM')
   }
 }
 
