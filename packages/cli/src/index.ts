@@ -1,1 +1,7 @@
-export { type CheckOptions, type Config, defineConfig, type DocsOptions, type SentinelOptions } from './config/config.ts'
+export {
+  type CheckOptions,
+  type Config,
+  defineConfig,
+  type DocsOptions,
+  type SentinelOptions,
+} from './config/config.ts'
