@@ -1,0 +1,47 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Address } from './job.ts'
+import { pin } from './pin.ts'
+import type { Round } from './round.ts'
+import type { Ask } from './worker.ts'
+
+/** A contender in a process of its own, so that no library's garbage or hidden classes are another's cost. */
+export interface ContenderProcess {
+  readonly acts: readonly string[]
+  round(act: string, inFlight: number, forMs: number): Promise<Round>
+  close(): Promise<void>
+}
+
+/** Starts a contender on one core, or on any where `core` is absent. */
+export async function startContender(
+  job: string,
+  contender: string,
+  server: Address,
+  core: number | undefined,
+): Promise<ContenderProcess> {
+  const child = fork(fileURLToPath(new URL('./worker.js', import.meta.url)), [], {
+    execArgv: ['--expose-gc', '--no-warnings'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  if (core !== undefined) pin(child.pid!, core)
+  const acts = (await ask(child, { open: { job, contender, server } })) as string[]
+  return {
+    acts,
+    round: async (act, inFlight, forMs) => (await ask(child, { round: { act, inFlight, forMs } })) as Round,
+    async close() {
+      await ask(child, { close: true })
+      if (child.exitCode === null) await once(child, 'exit')
+    },
+  }
+}
+
+async function ask(child: ChildProcess, question: Ask): Promise<unknown> {
+  child.send(question)
+  const [answer] = (await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(([code]) => [{ failed: `it ended with ${String(code)}` }]),
+  ])) as [{ done?: unknown; failed?: string }]
+  if (answer.failed !== undefined) throw new Error(answer.failed)
+  return answer.done
+}

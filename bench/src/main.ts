@@ -1,0 +1,64 @@
+import { writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { jobNamed, jobNames } from './jobs.ts'
+import { measure } from './measure.ts'
+import { pin } from './pin.ts'
+import { chart } from './report/chart.ts'
+import { markdown } from './report/markdown.ts'
+import { summarise, type Summary } from './report/summary.ts'
+import { startServer } from './server.ts'
+
+const { values, positionals } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    'round-ms': { type: 'string' },
+  },
+  allowPositionals: true,
+})
+const rounds = Number(values.rounds ?? (values.quick ? 3 : 7))
+const roundMs = Number(values['round-ms'] ?? (values.quick ? 250 : 1000))
+const wanted = positionals.length === 0 ? jobNames : positionals
+const core = pin(process.pid, cpus().length - 1) ? 0 : undefined
+const log = (line: string) => process.stderr.write(`${line}\n`)
+
+const jobs = []
+const summaries: Summary[] = []
+const raw: Record<string, unknown> = {}
+let redis = ''
+for (const name of wanted) {
+  const job = await jobNamed(name)
+  const results = await measure(
+    job,
+    async () => {
+      const server = await startServer()
+      redis = server.version
+      return server
+    },
+    { rounds, roundMs, core, log },
+  )
+  jobs.push(job)
+  summaries.push(summarise(job, results))
+  raw[name] = results
+}
+
+const made = {
+  date: new Date().toISOString().slice(0, 10),
+  node: process.versions.node,
+  redis,
+  cpu: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
+  pinned: core !== undefined,
+  rounds,
+  roundMs,
+}
+const report = markdown(jobs, summaries, made)
+process.stdout.write(report)
+// A part of the jobs, or a quick look, is no result to keep.
+if (positionals.length === 0 && !values.quick) {
+  const folder = join(import.meta.dirname, '..')
+  writeFileSync(join(folder, 'RESULTS.md'), report)
+  writeFileSync(join(folder, 'results.json'), `${JSON.stringify({ made, results: raw }, undefined, 1)}\n`)
+  writeFileSync(join(folder, 'ratios.svg'), chart(summaries))
+}
