@@ -44,7 +44,7 @@ export async function openServer(target: Target): Promise<Server> {
 }
 
 /** A URL as it may be shown: without user and password. */
-export function placeOf(url: string): string {
+function placeOf(url: string): string {
   try {
     const { protocol, host, pathname } = new URL(url)
     return `${protocol}//${host}${pathname === '/' ? '' : pathname}`
