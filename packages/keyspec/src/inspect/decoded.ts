@@ -2,7 +2,6 @@ import type { Codec } from '../codec/codec.ts'
 import type { Reply } from '../connection/connection.ts'
 import { fieldsOf } from '../kind/fields.ts'
 import type { KeySpec } from '../kind/kind.ts'
-import { readable } from '../codec/readable.ts'
 import type { Peeked } from './peek.ts'
 
 /** An element of a value, and what its codec makes of it. */
