@@ -21,14 +21,11 @@ async function run(system: string, words: readonly string[], env: Record<string,
   return { code, said, complaint }
 }
 
-// What else a command line can get wrong is in the tests of what reads it.
+// What else a command line can get wrong is in the tests of what reads it, which is the same for every system.
 test.each([
   ['all', ['--onec'], "Unknown option '--onec'; --help says what there is"],
-  ['courtlistener', ['--workers', 'many'], '--workers is "many"; it must be a whole number from 1'],
   ['documents', ['nowhere.pdf'], "no such file or directory, stat 'nowhere.pdf'"],
   ['mirrulations', ['--clients', 'x'], '--clients is "x"; it must be a whole number from 1'],
-  ['movies', ['--seconds', '1.5'], '--seconds is "1.5"; it must be a whole number from 1'],
-  ['tutor', ['--student'], "Unknown option '--student'"],
 ])('%s %j is answered with one line, before anything is started', async (system, words, line) => {
   let connections = 0
   const redis = createServer((socket) => {
@@ -45,7 +42,7 @@ test.each([
 })
 
 // CourtListener's waits for its Redis, as its own tests show.
-test.each(['all', 'documents', 'mirrulations', 'movies', 'tutor'])(
+test.each(['all', 'documents', 'tutor'])(
   '%s ends with one line where the Redis that it is told to use is down',
   async (system) => {
     const { code, complaint } = await run(system, ['--once'], {

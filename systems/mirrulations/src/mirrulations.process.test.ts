@@ -170,17 +170,13 @@ test('no job is lost and none counted twice, whatever is killed or cut in the mi
 
 test('a generator that is killed goes on from its watermark', async () => {
   const all = await world()
-  for (const listed of [1, 45]) {
-    const { child, exit } = await all.generator()
-    await eventually(
-      async () => expect(await all.redis.command('LLEN', 'jobs_waiting_queue')).toBeGreaterThan(listed),
-      {
-        within: '30s',
-      },
-    )
-    child.kill('SIGKILL')
-    await exit
-  }
+  const { child, exit } = await all.generator()
+  await eventually(
+    async () => expect(await all.redis.command('LLEN', 'jobs_waiting_queue')).toBeGreaterThan(20),
+    { within: '30s' },
+  )
+  child.kill('SIGKILL')
+  await exit
   expect(await (await all.generator()).exit).toEqual([0, null])
   const waiting = (await all.redis.command('LRANGE', 'jobs_waiting_queue', 0, -1)) as string[]
   const ids = waiting.map((job) => (JSON.parse(job) as { reg_id: string }).reg_id)
@@ -252,7 +248,7 @@ describe('the main job', () => {
     const folder = await mkdtemp(join(tmpdir(), 'm-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const env = { REGULATIONS_API_KEY: 'wrong', REGULATIONS_BASE_URL: standIn.url, MIRRULATIONS_DATA: folder }
-    const { exit, said } = main(['--once'], env)
+    const { exit, said } = main(['--once', '--clients', '1'], env)
     expect(await exit, said()).toEqual([1, null])
     expect(said()).toContain('check REGULATIONS_API_KEY')
     expect(said()).not.toContain('wrong')

@@ -74,7 +74,6 @@ test('a cold start asks the graph and TMDB once for a query and a film, however 
 
 test.each([
   ['server/server-main.js', {}, 'MOVIES_ENV is not set'],
-  ['trending/refresh-main.js', {}, 'MOVIES_ENV is not set'],
   ['main.js', { MOVIES_ENV: 'prod:' }, 'MOVIES_ENV is "prod:"; it may hold letters, digits, - and _'],
 ])('%s does not start without a good name of its environment', async (program, env, words) => {
   const child = fork(fileURLToPath(new URL(`../dist/${program}`, import.meta.url)), [], {

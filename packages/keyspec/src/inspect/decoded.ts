@@ -60,10 +60,15 @@ function* elements(codec: Codec<any, any>, { type, elements }: Peeked): Generato
 
 function decode(codec: Codec<any, any> | undefined, stored: Buffer): Decoded {
   if (codec === undefined) return { stored, codec: undefined, failed: false }
+  // Where a million values are faulty, the stacks of the codec's errors, which nobody reads, would cost more than all else.
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
   try {
     const value: unknown = codec.decode((codec.bytes ? stored : stored.toString()) as string & Buffer)
     return { stored, codec: codec.name, value, failed: false }
   } catch {
     return { stored, codec: codec.name, failed: true }
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
   }
 }

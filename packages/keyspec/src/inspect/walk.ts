@@ -81,7 +81,7 @@ export async function* steps(connection: Connection, options: WalkOptions = {}):
     let first: Set<string> | undefined
     if (limit <= 0) continue
     for (;;) {
-      const step = await rest(() => ask.step(master, cursor))
+      const step = await rest(() => ask.step(master, cursor, limit))
       const moving = step.keys.filter(({ type }) => type === MOVING)
       let keys = step.keys
       if (moving.length > 0) {
@@ -173,7 +173,9 @@ const stepScript = script('inspect/walk', {
   reply: (reply) => reply as readonly (Buffer | number)[],
 })
 
-function asking({ prefix = '', facts = [], maxLoad, count = keysAtOnce(maxLoad) }: WalkOptions) {
+const LEAST_AT_ONCE = 10
+
+function asking({ prefix = '', facts = [], maxLoad, count: most = keysAtOnce(maxLoad) }: WalkOptions) {
   const match = prefix === '' ? '' : `${globOf(pattern(prefix))}*`
   const asked = ORDER.filter((fact) => facts.includes(fact))
   const flags = Object.fromEntries(ORDER.map((fact) => [fact, asked.includes(fact)])) as Record<Fact, boolean>
@@ -181,7 +183,9 @@ function asking({ prefix = '', facts = [], maxLoad, count = keysAtOnce(maxLoad) 
   let packed = true
 
   return {
-    async step(master: Connection, cursor: string): Promise<Step> {
+    /** Looks at no more keys than are wanted, or hardly more: a sample of a hundred should not be all there are. */
+    async step(master: Connection, cursor: string, wanted: number): Promise<Step> {
+      const count = Math.min(most, Math.max(LEAST_AT_ONCE, Math.ceil(wanted)))
       if (packed) {
         try {
           return unpack(await stepScript.run(master, {}, { cursor, count, match, ...flags }))
