@@ -6,7 +6,7 @@ const slow = ['**/*.cluster.test.ts', '**/*.process.test.ts']
 export default defineConfig({
   test: {
     projects: [
-      project('keyspec', 'packages/keyspec/src', { typecheck: true }),
+      project('keyspec', 'packages/keyspec/src'),
       project('cli', 'packages/cli/src'),
       project('systems', 'systems/*/src'),
       project('house', 'scripts/house'),
@@ -35,20 +35,14 @@ export default defineConfig({
   },
 })
 
-function project(name: string, folder: string, { typecheck = false } = {}): TestProjectInlineConfiguration {
+// Type tests (`*.test-d.ts`) are for the compiler alone: `npm run typecheck` reads them with everything else.
+function project(name: string, folder: string): TestProjectInlineConfiguration {
   return {
     extends: true,
     test: {
       name,
       include: [`${folder}/**/*.test.ts`],
       exclude: slow,
-      typecheck: {
-        enabled: typecheck,
-        include: [`${folder}/**/*.test-d.ts`],
-        tsconfig: 'tsconfig.tests.json',
-        // `npm run typecheck` names those.
-        ignoreSourceErrors: true,
-      },
     },
   }
 }

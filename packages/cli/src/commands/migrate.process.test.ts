@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => redis.stop())
 
-const KEYS = 10_000
+const KEYS = 5_000
 const bin = join(import.meta.dirname, '../../bin/keyspec.js')
 
 function migrate(...words: string[]) {
