@@ -47,7 +47,7 @@ test.each<[string, string, string]>([
   ['odd.ts', 'export default { schema: { session: 42 } }', 'schema.session is no entry and no mount(…)'],
 ])('%s is said to be wrong by its name', async (name, text, said) => {
   const path = written(name, text)
-  await expect(loadConfig({ config: path }, folder)).rejects.toThrow(`${path}`)
+  await expect(loadConfig({ config: path }, folder)).rejects.toThrow(path)
   await expect(loadConfig({ config: path }, folder)).rejects.toThrow(said)
 })
 
