@@ -21,6 +21,13 @@ const { values, positionals } = parseArgs({
 const rounds = Number(values.rounds ?? (values.quick ? 3 : 7))
 const roundMs = Number(values['round-ms'] ?? (values.quick ? 250 : 1000))
 const wanted = positionals.length === 0 ? jobNames : positionals
+const wrong = wanted.find((name) => !jobNames.includes(name))
+if (wrong !== undefined || !(rounds >= 1) || !(roundMs > 0)) {
+  const said =
+    wrong === undefined ? '--rounds and --round-ms take numbers above 0' : `there is no job "${wrong}"`
+  process.stderr.write(`${said}; the jobs are ${jobNames.join(', ')}\n`)
+  process.exit(2)
+}
 const core = pin(process.pid, cpus().length - 1) ? 0 : undefined
 const log = (line: string) => process.stderr.write(`${line}\n`)
 

@@ -33,12 +33,14 @@ export function parse(name: string, { options, operands }: Command, words: reado
     throw misused(`keyspec ${name} does not take ${JSON.stringify(extra)}; see keyspec ${name} --help`)
   }
   const values: Record<string, unknown> = { ...parsed.values }
-  for (const [option, { number = false }] of Object.entries(known)) {
+  for (const [option, { number = false, most }] of Object.entries(known)) {
     const text = values[option]
     if (!number || text === undefined) continue
     const value = Number(text)
     if (text === '' || !Number.isFinite(value))
       throw misused(`--${option} takes a number, not ${JSON.stringify(text)}`)
+    if (most !== undefined && !(value > 0 && value <= most))
+      throw misused(`--${option} is above 0${most === Infinity ? '' : ` and at most ${most}`}, not ${value}`)
     values[option] = value
   }
   return { options: values as Parsed['options'], operands: parsed.positionals }

@@ -13,6 +13,8 @@ export interface Option {
   readonly many?: boolean
   /** Its value is a number. */
   readonly number?: boolean
+  /** Its number is above 0, and at most this. */
+  readonly most?: number
   /** One letter: `y` for `-y`. */
   readonly short?: string
 }

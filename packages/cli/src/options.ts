@@ -29,6 +29,7 @@ export const serverOptions = {
   'max-load': {
     value: 'FRACTION',
     number: true,
+    most: 1,
     about: 'the largest part of the server’s time to take, up to 1 (0.1 unless told)',
   },
 } as const satisfies Options

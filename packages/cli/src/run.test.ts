@@ -38,6 +38,8 @@ test.each<[string, string[], string]>([
   ['an option that is not there', ['explain', 'x', '--colour'], "Unknown option '--colour'"],
   ['an operand too many', ['explain', 'a', 'b'], 'keyspec explain does not take "b"'],
   ['a number that is none', ['explain', 'a', '--max-load', 'much'], '--max-load takes a number, not "much"'],
+  ['a load of more than all', ['audit', '--max-load', '2'], '--max-load is above 0 and at most 1, not 2'],
+  ['a load of nothing', ['stats', '--max-load', '0'], '--max-load is above 0 and at most 1, not 0'],
   ['a configuration that is not there', ['explain', 'a', '--config', 'no.ts'], 'there is no no.ts'],
   [
     'a schema that is not there',

@@ -18,7 +18,7 @@ export const erase = command({
     ...selectionOptions,
     all: { about: 'all keys of the keyspace, where nothing narrower is chosen' },
     foreign: { about: 'keys of other programs too, such as a queue’s' },
-    rate: { value: 'KEYS', number: true, about: 'delete at most so many keys a second' },
+    rate: { value: 'KEYS', number: true, most: Infinity, about: 'delete at most so many keys a second' },
     'dry-run': { about: 'only show what would go' },
     ...confirmOptions,
   },
@@ -37,7 +37,6 @@ export const erase = command({
       throw misused('say which keys: --entry, --under, --subject, or --all for the whole keyspace')
     if (isNarrowed && options.all === true)
       throw misused('--all is every key of the keyspace: leave it out, or what narrows it')
-    if (options.rate !== undefined && options.rate <= 0) throw misused('--rate is above 0')
     prove(settings.schema, { prefix: settings.prefix })
     const { title } = select(settings.schema, chosen)
     const how = {
