@@ -1,8 +1,4 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { hour, isUnavailable } from 'keyspec'
 import { admission, QuotaExhaustedError } from './admission.ts'
 import type { ConnectionMetrics } from './health.ts'
@@ -14,7 +10,8 @@ import { runState, unfinishedRun } from './state/run-state.ts'
 import { hasEnded, type RunStatus } from './state/run-status.ts'
 import { percentile, type TaskTimes, taskTiming } from './state/task-timing.ts'
 import { openCourtListener } from './upstream/courtlistener.ts'
-import type { FromWorker, ToWorker } from './worker/message.ts'
+import type { FromWorker } from './worker/message.ts'
+import { WorkerProcess } from './worker/worker-process.ts'
 
 /** One run: which dockets, from where, and to where. */
 export interface RunOptions {
@@ -71,7 +68,7 @@ export interface RunReport extends RunProgress {
 export async function run(options: RunOptions): Promise<RunReport> {
   const { redisUrl, prefix = '', settings = defaults, log = () => {}, signal } = options
   const opened = openCourtlistener({ url: redisUrl, prefix, settings, log })
-  const workers: Worker[] = []
+  const workers: WorkerProcess[] = []
   try {
     await opened.ready(signal)
     return await new Run(options, opened, workers).report()
@@ -89,7 +86,7 @@ function newRunId(at = new Date()): string {
 class Run {
   readonly #options: RunOptions
   readonly #opened: Opened
-  readonly #workers: Worker[]
+  readonly #workers: WorkerProcess[]
   readonly #settings: Settings
   readonly #log: (line: string) => void
   readonly #latencies: number[] = []
@@ -103,7 +100,7 @@ class Run {
   #recovered = 0
   #ownCalls = { admitted: 0, rejected: 0 }
 
-  constructor(options: RunOptions, opened: Opened, workers: Worker[]) {
+  constructor(options: RunOptions, opened: Opened, workers: WorkerProcess[]) {
     this.#options = options
     this.#opened = opened
     this.#workers = workers
@@ -239,7 +236,7 @@ class Run {
       ...env,
     }
     for (let nth = 1; nth <= this.#settings.workers; nth += 1) {
-      this.#workers.push(new Worker(nth, given, this.#log))
+      this.#workers.push(new WorkerProcess(nth, given, this.#log))
     }
     await Promise.all(this.#workers.map((worker) => worker.ready()))
   }
@@ -324,90 +321,6 @@ class Run {
       failed,
       admitted: calls.reduce((sum, { admitted }) => sum + admitted, 0),
       rejected: calls.reduce((sum, { rejected }) => sum + rejected, 0),
-    }
-  }
-}
-
-/** A worker process, started again when it dies. */
-class Worker {
-  readonly #nth: number
-  readonly #env: Readonly<Record<string, string>>
-  readonly #log: (line: string) => void
-  #child: ReturnType<typeof fork>
-  #first: Promise<unknown>
-  #earlier = { admitted: 0, rejected: 0 }
-  #now = { admitted: 0, rejected: 0 }
-
-  constructor(nth: number, env: Readonly<Record<string, string>>, log: (line: string) => void) {
-    this.#nth = nth
-    this.#env = env
-    this.#log = log
-    this.#child = this.#launch()
-    this.#first = this.#next()
-  }
-
-  get calls() {
-    return {
-      admitted: this.#earlier.admitted + this.#now.admitted,
-      rejected: this.#earlier.rejected + this.#now.rejected,
-    }
-  }
-
-  async ready(): Promise<void> {
-    if ((await this.#first) === undefined)
-      throw new Error(`worker ${this.#nth} did not start; its words are above`)
-  }
-
-  /** What it says to this; `undefined` where it died over it, and another is in its place. */
-  async ask(message: ToWorker): Promise<FromWorker | undefined> {
-    const next = this.#next()
-    this.#child.send(message, () => {})
-    const answer = await next
-    if (answer === undefined) {
-      this.#log(`worker ${this.#nth} died; it is started again`)
-      this.#earlier = this.calls
-      this.#now = { admitted: 0, rejected: 0 }
-      this.#child = this.#launch()
-      this.#first = this.#next()
-      await this.ready()
-      return undefined
-    }
-    if (answer.said === 'error') throw new Error(answer.error)
-    if (answer.said !== 'ready') this.#now = answer.calls
-    return answer
-  }
-
-  /** Lets it end, and ends it where it does not within ten seconds. */
-  async end(): Promise<void> {
-    const child = this.#child
-    if (child.exitCode !== null || child.signalCode !== null) return
-    const exit = once(child, 'exit')
-    child.send({ end: true } satisfies ToWorker, () => {})
-    const hard = setTimeout(() => child.kill('SIGKILL'), 12_000)
-    await exit
-    clearTimeout(hard)
-  }
-
-  #launch(): ReturnType<typeof fork> {
-    const child = fork(fileURLToPath(new URL('./worker/worker-main.js', import.meta.url)), {
-      env: { ...process.env, ...this.#env },
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    })
-    createInterface({ input: child.stderr! }).on('line', (line) => this.#log(`worker ${this.#nth}: ${line}`))
-    return child
-  }
-
-  async #next(): Promise<FromWorker | undefined> {
-    const child = this.#child
-    const done = new AbortController()
-    const { signal } = done
-    try {
-      return await Promise.race([
-        once(child, 'message', { signal }).then(([message]) => message as FromWorker),
-        once(child, 'exit', { signal }).then(() => undefined),
-      ])
-    } finally {
-      done.abort()
     }
   }
 }

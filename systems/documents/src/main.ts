@@ -125,7 +125,7 @@ async function redisUrl(atEnd: (close: () => Promise<unknown>) => void): Promise
   const given = env['REDIS_URL']?.trim() ?? ''
   if (given !== '') {
     await needRedis(given, { signal: stop.signal })
-    out.print(`redis        ${redisName(given)}, yours`)
+    out.print(`redis        ${redisName(given)}, as REDIS_URL says`)
     return given
   }
   const named = env['DOCUMENTS_DATA']?.trim() ?? ''
