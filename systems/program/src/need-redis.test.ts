@@ -40,6 +40,15 @@ test('one that accepts a connection and says nothing is waited for no longer tha
   )
 })
 
+test('a process that was busy while it waited still says what is wrong with Redis', async () => {
+  const refused = needRedis('redis://127.0.0.1:1', { patienceMs: 300 }).catch((error: Error) => error.message)
+  setTimeout(() => {
+    const until = performance.now() + 500
+    while (performance.now() < until);
+  }, 50)
+  expect(await refused).toMatch(/^The Redis at 127\.0\.0\.1:1 cannot be reached: .*ECONNREFUSED/)
+})
+
 test('waiting ends when told', async () => {
   const stop = AbortSignal.abort()
   await expect(needRedis('redis://127.0.0.1:1', { signal: stop })).rejects.toThrow('aborted')

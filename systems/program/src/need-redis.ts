@@ -1,6 +1,8 @@
 import { createClient, ErrorReply } from 'redis'
 
 const ATTEMPT_EVERY_MS = 100
+// The last attempt, too, has time to learn why it fails.
+const ATTEMPT_MS = 500
 
 /** Where a Redis is, in words for people: its address without a password. */
 export function redisName(url: string): string {
@@ -26,10 +28,11 @@ export async function needRedis(
 ): Promise<void> {
   const name = redisName(url)
   const until = performance.now() + patienceMs
+  const atLeastMs = Math.min(patienceMs, ATTEMPT_MS)
   for (;;) {
     signal?.throwIfAborted()
     try {
-      await ask(url, password, until - performance.now())
+      await ask(url, password, Math.max(atLeastMs, until - performance.now()))
       return
     } catch (error) {
       const isRefusal = error instanceof ErrorReply && !error.message.startsWith('LOADING')

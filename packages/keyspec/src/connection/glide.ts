@@ -2,6 +2,7 @@ import { withBuffers } from './argument.ts'
 import { type Command, type Connection, firstKeyOf, NO_KEY, type Reply, type Shape } from './connection.ts'
 import { glideReply } from './glide-reply.ts'
 import { refused } from './server-error.ts'
+import { Window } from './window.ts'
 
 /** The parts of a client of Valkey GLIDE 2 (`GlideClient`) that Keyspec uses. */
 export interface GlideClient {
@@ -27,10 +28,16 @@ export type GlideRoute =
  * (`requestTimeout`). There is no subscriber for GLIDE: it names its channels when it is created.
  */
 export function fromGlide(client: GlideClient): Connection {
+  const window = new Window(IN_ORDER)
   const connection: Connection = {
     client: 'glide',
     cluster: false,
-    send: (command, shape) => answered(client.customCommand(withBuffers(command), BYTES), command, shape),
+    send: (command, shape) =>
+      answered(
+        window.run(() => client.customCommand(withBuffers(command), BYTES)),
+        command,
+        shape,
+      ),
     masters: async () => [connection],
   }
   return connection
@@ -38,9 +45,14 @@ export function fromGlide(client: GlideClient): Connection {
 
 /** A connection over a cluster client of Valkey GLIDE 2, which stays yours; reads go to masters too. */
 export function fromGlideCluster(client: GlideClusterClient): Connection {
+  const window = new Window(IN_ORDER)
   let turn = 0
   const routed = (command: Command, shape: Shape, route: GlideRoute) =>
-    answered(client.customCommand(withBuffers(command), { ...BYTES, route }), command, shape)
+    answered(
+      window.run(() => client.customCommand(withBuffers(command), { ...BYTES, route })),
+      command,
+      shape,
+    )
   const send = (command: Command, shape: Shape) => {
     const key = firstKeyOf(command, shape)
     if (key !== undefined) return routed(command, shape, { type: 'primarySlotKey', key })
@@ -70,6 +82,10 @@ export function fromGlideCluster(client: GlideClusterClient): Connection {
 
 // As text GLIDE refuses replies that are not UTF-8 after the command was done: an LPOP would lose the element.
 const BYTES = { decoder: 0 }
+
+// GLIDE's core passes requests on through a channel of 50. Those that find it full are overtaken by later ones that do
+// not, so more than this at a time may arrive in another order. It also refuses more than 1,000.
+const IN_ORDER = 50
 
 async function answered(replying: Promise<unknown>, command: Command, shape: Shape): Promise<Reply> {
   try {
