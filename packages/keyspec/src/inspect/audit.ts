@@ -1,14 +1,14 @@
 import type { Connection } from '../connection/connection.ts'
 import { owned as ownedBy, type Owned, type Schema } from '../schema.ts'
 import { type Decoded, decoderOf } from './decoded.ts'
-import { type Eviction, evictionOf } from './eviction.ts'
+import type { Eviction } from './eviction.ts'
 import { type Fault, faultsOf, whereUndecodable } from './fault.ts'
 import { FaultGroup, type Finding, joinStrays, noteStray, type Stray, strayFinding } from './finding.ts'
 import { guess, Guesses } from './guess.ts'
 import { matcher } from './matcher.ts'
-import { pace } from './pace.ts'
-import { type Peeked, peeker } from './peek.ts'
-import { keysAtOnce, type SeenKey, walk, type WalkOptions } from './walk.ts'
+import type { Peeked } from './peek.ts'
+import { type KeySource, sourceOf } from './source.ts'
+import type { SeenKey, WalkOptions } from './walk.ts'
 
 /** How an audit goes. */
 export interface AuditOptions extends Omit<WalkOptions, 'facts' | 'prefix'> {
@@ -40,17 +40,19 @@ export interface Audited {
  * returns what it has looked at. Findings hold no values. Memory is bounded, however many keys there are.
  *
  * Of a collection the first elements are decoded, 10 or so. Reading a value counts as a use of its key for the server.
+ * Keys may come from another source than a connection; see `KeySource`.
  */
 export async function* audit(
   schema: Schema,
-  connection: Connection,
+  from: Connection | KeySource,
   options: AuditOptions = {},
 ): AsyncGenerator<Finding, Audited> {
   const { prefix = '', values = true, each = false, onProgress } = options
   const { match } = matcher(schema, prefix)
   const hasBudget = [...ownedBy(schema, prefix)].some(({ spec }) => spec.budgetBytes !== undefined)
-  const eviction = await evictionOf(connection)
-  const read = valueReader(connection, options)
+  const source = sourceOf(from)
+  const eviction = await source.eviction()
+  const read = valueReader()
   const groups = new Map<string, FaultGroup>()
   const strays = new Guesses<Stray>(() => ({ count: 0, samples: [] }), joinStrays)
   const prefixBytes = Buffer.byteLength(prefix)
@@ -72,7 +74,7 @@ export async function* audit(
   }
 
   const facts = ['ttl', ...(hasBudget ? (['memory'] as const) : [])] as const
-  for await (const batch of walk(connection, { ...options, prefix, facts })) {
+  for await (const { keys: batch } of source.steps({ ...options, prefix, facts })) {
     const readable: Known[] = []
     for (const seen of batch) {
       so.keys += 1
@@ -94,15 +96,24 @@ export async function* audit(
       }
       if (values && sound && owned.spec.foreign === undefined) readable.push({ seen, owned })
     }
-    for await (const { known, failed, omitted } of read(readable)) {
-      so.decoded += 1
-      if (omitted) so.notDecoded += 1
-      if (failed === undefined) continue
-      const finding = note(
-        { code: 'undecodable', owned: known.owned, detail: whereUndecodable(failed) },
-        known.seen.key,
-      )
-      if (finding !== undefined) yield finding
+    if (readable.length > 0) {
+      let at = 0
+      for await (const peeked of source.values(
+        readable.map(({ seen }) => seen),
+        options,
+      )) {
+        for (const value of peeked) {
+          const { seen, owned } = readable[at++]!
+          // It has gone, or become something else, since it was seen.
+          if (value.type !== seen.type) continue
+          so.decoded += 1
+          if (value.omitted > 0) so.notDecoded += 1
+          const failed = read(owned, value)
+          if (failed === undefined) continue
+          const finding = note({ code: 'undecodable', owned, detail: whereUndecodable(failed) }, seen.key)
+          if (finding !== undefined) yield finding
+        }
+      }
     }
     onProgress?.(so)
   }
@@ -117,32 +128,18 @@ interface Known {
   readonly owned: Owned
 }
 
-/** Reads and decodes the values of a batch, as few commands at a time as they fit in, and rests between them. */
-function valueReader(connection: Connection, { maxLoad, signal, limitBytes }: AuditOptions) {
-  const rest = pace(maxLoad, signal)
-  // A value costs about twice what the facts of a key cost.
-  const atOnce = keysAtOnce(maxLoad) / 2
-  const peek = peeker({ limitBytes })
+/** Decodes values with the codecs of their entries; answers for each what could not be read. */
+function valueReader() {
   const decoders = new Map<Owned, (peeked: Peeked) => Generator<Decoded>>()
   const decoder = (owned: Owned) => {
     let found = decoders.get(owned)
     if (found === undefined) decoders.set(owned, (found = decoderOf(owned.spec.codec)))
     return found
   }
-  return async function* (known: readonly Known[]) {
-    for (let at = 0; at < known.length;) {
-      const names = known.slice(at, at + atOnce).map(({ seen }) => seen.name!)
-      const peeked = await rest(() => peek.some(connection, names))
-      for (const [index, value] of peeked.entries()) {
-        const each = known[at + index]!
-        // It has gone, or become something else, since it was seen.
-        if (value.type !== each.seen.type) continue
-        let failed: Decoded | undefined
-        for (const part of decoder(each.owned)(value)) if (part.failed) failed ??= part
-        yield { known: each, failed, omitted: value.omitted > 0 }
-      }
-      at += peeked.length
-    }
+  return (owned: Owned, value: Peeked): Decoded | undefined => {
+    let failed: Decoded | undefined
+    for (const part of decoder(owned)(value)) if (part.failed) failed ??= part
+    return failed
   }
 }
 

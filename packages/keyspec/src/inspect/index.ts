@@ -69,6 +69,7 @@ export {
 export { type Rule } from './migrate-rules.ts'
 export { type Near } from './nearest.ts'
 export { DEFAULT_LOAD, pace, type Pace } from './pace.ts'
+export { type Peeked } from './peek.ts'
 export {
   type BuiltKey,
   find,
@@ -78,7 +79,8 @@ export {
   type Selection,
   type SelectionOptions,
 } from './selection.ts'
+export { type KeySource, type ValueOptions } from './source.ts'
 export { type BigKey, stats, type Stats, type StatsGroup, type StatsOptions } from './stats.ts'
 export { type Bucket, type NamedPortion, type Portion, type Tallied } from './tally.ts'
 export { usage, type Usage, type UsageOptions } from './usage.ts'
-export { type Fact, look, type SeenKey, walk, type WalkOptions } from './walk.ts'
+export { type Fact, look, type SeenKey, walk, type WalkOptions, type WalkStep } from './walk.ts'

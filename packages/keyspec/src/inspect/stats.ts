@@ -4,8 +4,9 @@ import type { Stratum } from './estimate.ts'
 import { generalSegments } from './guess.ts'
 import { shown } from './key-name.ts'
 import { find, select, type Selection, type SelectionOptions } from './selection.ts'
+import { isConnection, type KeySource, sourceOf } from './source.ts'
 import { type Tallied, Tally } from './tally.ts'
-import { type SeenKey, sizesOf, steps, type WalkOptions } from './walk.ts'
+import type { SeenKey, WalkOptions, WalkStep } from './walk.ts'
 
 /** What is counted, and how. */
 export interface StatsOptions extends SelectionOptions, Omit<WalkOptions, 'facts' | 'prefix' | 'sample'> {
@@ -57,18 +58,21 @@ export interface Stats {
 /**
  * How many keys there are, what they take and what they are like, by entry or by prefix. Of a large server a random sample
  * is looked at and everything is an estimate; see `estimatedCount` and `estimatedTotal` for the methods. The number of
- * groups is bounded: when there are too many prefixes, the rarest go together.
+ * groups is bounded: when there are too many prefixes, the rarest go together. Keys may come from another source than a
+ * connection (see `KeySource`): those are all looked at.
  */
 export async function stats(
   schema: Schema,
-  connection: Connection,
+  from: Connection | KeySource,
   options: StatsOptions = {},
 ): Promise<Stats> {
   const { by = 'entry', depth = 1, sample, exact = false, top = 10, onProgress } = options
   const selection = select(schema, options)
-  const sizes = await sizesOf(await connection.masters())
+  const source = sourceOf(from)
+  const sizes = await source.sizes()
   const of = sizes.reduce((sum, size) => sum + size, 0)
-  const isWhole = exact || selection.scanned === undefined || of <= (sample ?? DEFAULT_SAMPLE * 2)
+  const isWhole =
+    !isConnection(from) || exact || selection.scanned === undefined || of <= (sample ?? DEFAULT_SAMPLE * 2)
   const nameOf =
     by === 'entry'
       ? entryNamer(selection)
@@ -80,8 +84,8 @@ export async function stats(
   const looked: number[] = sizes.map(() => 0)
   let seenKeys = 0
   const step = isWhole
-    ? wholly(selection, connection, options)
-    : steps(connection, { ...options, prefix: '', sample: sample ?? DEFAULT_SAMPLE, facts: FACTS })
+    ? wholly(selection, from, options)
+    : source.steps({ ...options, prefix: '', sample: sample ?? DEFAULT_SAMPLE, facts: FACTS })
   for await (const { keys, master } of step) {
     looked[master] = (looked[master] ?? 0) + keys.length
     seenKeys += keys.length
@@ -117,13 +121,18 @@ const MOST_GROUPS = 500
 
 async function* wholly(
   selection: Selection,
-  connection: Connection,
+  from: Connection | KeySource,
   options: StatsOptions,
-): AsyncGenerator<{ readonly keys: readonly SeenKey[]; readonly master: number }> {
-  const { count, maxLoad, signal } = options
+): AsyncGenerator<WalkStep> {
+  const { prefix = '', under = '', count, maxLoad, signal } = options
   // Where nothing is estimated, it does not matter which master a key is on.
-  for await (const keys of find(selection, connection, { count, maxLoad, signal, facts: FACTS }))
-    yield { keys, master: 0 }
+  if (isConnection(from)) {
+    for await (const keys of find(selection, from, { count, maxLoad, signal, facts: FACTS }))
+      yield { keys, master: 0 }
+    return
+  }
+  for await (const { keys } of from.steps({ prefix: prefix + under, signal, facts: FACTS }))
+    yield { keys: keys.filter(({ name }) => selection.has(name)), master: 0 }
 }
 
 function entryNamer(selection: Selection): (seen: SeenKey) => string | undefined {
