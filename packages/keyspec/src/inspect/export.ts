@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { type Connection, NO_KEY } from '../connection/connection.ts'
 import { owned, type Schema } from '../schema.ts'
 import { type ArchiveHeader, type ArchiveRecord } from './archive/archive.ts'
-import { dumpKeys } from './archive/dump.ts'
+import { ahead } from './archive/ahead.ts'
+import { dumpChosen } from './archive/dump.ts'
 import { writeArchive } from './archive/write.ts'
-import { pace } from './pace.ts'
-import { find, type Selection } from './selection.ts'
+import type { Selection } from './selection.ts'
 
 /** How an export goes. */
 export interface ExportOptions {
@@ -47,7 +47,6 @@ export async function* exportKeys(
 ): AsyncGenerator<ExportStep> {
   const { schema, prefix = '', keyspec, maxLoad, signal } = options
   const exported: Exported = { keys: 0, gone: 0, bytes: 0, entries: new Map() }
-  const rest = pace(maxLoad, signal)
   const header: ArchiveHeader = {
     createdAtMs: Date.now(),
     keyspec,
@@ -59,21 +58,15 @@ export async function* exportKeys(
   }
 
   async function* records(): AsyncGenerator<readonly ArchiveRecord[]> {
-    const facts = connection.cluster ? (['memory'] as const) : []
-    for await (const found of find(selection, connection, { facts, maxLoad, signal })) {
-      const keys = found.map(({ key }) => key)
-      const sizes = found.map(({ bytes = 0 }) => bytes)
-      let at = 0
-      for await (const dumped of dumpKeys(connection, keys, sizes, rest)) {
-        const batch: ArchiveRecord[] = []
-        for (const each of dumped) {
-          const entry = found[at++]!.owned?.entry
-          if (each === undefined) exported.gone += 1
-          else batch.push({ ...each, entry })
-        }
-        for (const record of batch) count(exported, record)
-        yield batch
-      }
+    // Where the server is not to rest, the next step is on its way while this one is packed.
+    for await (const { keys, gone } of ahead(
+      dumpChosen(connection, selection, { maxLoad, signal }),
+      maxLoad === 1,
+    )) {
+      const batch = keys.map(({ owned, ...key }) => ({ ...key, entry: owned?.entry }))
+      exported.gone += gone
+      for (const record of batch) count(exported, record)
+      yield batch
     }
   }
 
@@ -97,8 +90,12 @@ async function serverName(connection: Connection): Promise<string> {
 
 function count(exported: Exported, { key, dump, entry }: ArchiveRecord): void {
   const bytes = key.length + dump.length
-  const sum = exported.entries.get(entry) ?? { keys: 0, bytes: 0 }
-  exported.entries.set(entry, { keys: sum.keys + 1, bytes: sum.bytes + bytes })
+  const sum = exported.entries.get(entry)
+  if (sum === undefined) exported.entries.set(entry, { keys: 1, bytes })
+  else {
+    sum.keys += 1
+    sum.bytes += bytes
+  }
   exported.keys += 1
   exported.bytes += bytes
 }

@@ -1,16 +1,12 @@
-import { type Connection, NO_KEY, ONE_KEY } from '../connection/connection.ts'
-import { ServerError } from '../connection/server-error.ts'
-import { KeyspecError } from '../errors.ts'
+import type { Connection } from '../connection/connection.ts'
+import { ahead } from './archive/ahead.ts'
 import { type ArchiveHeader, type ArchiveRecord, dumpVersionOf } from './archive/archive.ts'
-import { asArguments, BATCH_BYTES } from './archive/dump.ts'
+import { BATCH_BYTES, KEYS_AT_ONCE } from './archive/dump.ts'
+import { existing } from './archive/existing.ts'
 import { type ArchiveSource, readArchive } from './archive/read.ts'
+import { ImportError, isPast, restoreKeys, serverClock, tryOut } from './archive/restore.ts'
 import { shown } from './key-name.ts'
-import { pace, type Pace } from './pace.ts'
-
-/** An import that cannot be done as it was asked for. */
-export class ImportError extends KeyspecError {
-  readonly code = 'E_IMPORT'
-}
+import { pace } from './pace.ts'
 
 /** All that a whole export holds; see `inspectArchive`. */
 export interface ArchiveContents {
@@ -121,14 +117,14 @@ export async function* previewImport(
   const rest = pace(maxLoad, signal)
   const now = await serverClock(connection)
   let tried = 0
-  for await (const records of batches(source)) {
+  for await (const records of batches(source, maxLoad)) {
     for (const { key, dump } of records) {
       const version = dumpVersionOf(dump)
       if (version <= tried) continue
       tried = version
       await tryOut(connection, named(key), dump)
     }
-    const alive = records.filter(({ expiresAtMs }) => !isPast(expiresAtMs, now()))
+    const alive = records.filter((record) => !isPast(record, now()))
     const keys = alive.map(({ key }) => named(key))
     const there = await rest(() => existing(connection, keys))
     preview.records += records.length
@@ -167,9 +163,10 @@ export async function* importKeys(
   const named = renaming({ strip, add })
   const rest = pace(maxLoad, signal)
   const now = await serverClock(connection)
-  for await (const records of batches(source)) {
-    const alive = records.filter(({ expiresAtMs }) => !isPast(expiresAtMs, now()))
-    const kept = await restoreAll(connection, alive, named, onConflict === 'replace', rest)
+  for await (const records of ahead(batches(source, maxLoad), maxLoad === 1)) {
+    const alive = records.filter((record) => !isPast(record, now()))
+    const renamed = alive.map(({ key, expiresAtMs, dump }) => ({ key: named(key), expiresAtMs, dump }))
+    const kept = await rest(() => restoreKeys(connection, renamed, onConflict === 'replace'))
     imported.records += records.length
     imported.expired += records.length - alive.length
     imported.kept += kept.length
@@ -181,10 +178,14 @@ export async function* importKeys(
 }
 
 const SAMPLES = 5
-const BATCH_KEYS = 100
+const FEW_KEYS_AT_ONCE = 100
 
 /** The records of an export, in batches of a bounded number and size. */
-async function* batches(source: ArchiveSource): AsyncGenerator<readonly ArchiveRecord[]> {
+async function* batches(
+  source: ArchiveSource,
+  maxLoad: number | undefined,
+): AsyncGenerator<readonly ArchiveRecord[]> {
+  const most = maxLoad === 1 ? KEYS_AT_ONCE : FEW_KEYS_AT_ONCE
   for await (const part of readArchive(source)) {
     if (!('records' in part)) continue
     let batch: ArchiveRecord[] = []
@@ -192,7 +193,7 @@ async function* batches(source: ArchiveSource): AsyncGenerator<readonly ArchiveR
     for (const record of part.records) {
       batch.push(record)
       size += record.dump.length
-      if (batch.length < BATCH_KEYS && size < BATCH_BYTES) continue
+      if (batch.length < most && size < BATCH_BYTES) continue
       yield batch
       batch = []
       size = 0
@@ -212,81 +213,6 @@ function renaming({ strip = '', add = '' }: Rename): (key: Buffer) => Buffer {
         shown(key),
       )
     return Buffer.concat([after, rest])
-  }
-}
-
-/** The server's clock, as far as it can be told from here without asking each time. */
-async function serverClock(connection: Connection): Promise<() => number> {
-  const [seconds, micros] = (await connection.send(['TIME'], NO_KEY)) as [string, string]
-  const from = performance.now()
-  const then = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
-  return () => then + (performance.now() - from)
-}
-
-function isPast(expiresAtMs: number | undefined, nowMs: number): boolean {
-  return expiresAtMs !== undefined && expiresAtMs <= nowMs
-}
-
-/** Which of these keys exist. */
-async function existing(connection: Connection, keys: readonly Buffer[]): Promise<Buffer[]> {
-  if (keys.length === 0) return []
-  // Into an empty server, which is the common case, one command tells it of all.
-  if (!connection.cluster) {
-    const count = await connection.send(['EXISTS', ...asArguments(keys)], { firstKey: 1, keyCount: 'rest' })
-    if (count === 0) return []
-  }
-  const found = await Promise.all(keys.map((key) => connection.send(['EXISTS', key], ONE_KEY)))
-  return keys.filter((_, index) => found[index] === 1)
-}
-
-/** Restores a value that has expired since long under a name of nobody's: all is checked, and nothing is written. */
-async function tryOut(connection: Connection, key: Buffer, dump: Buffer): Promise<void> {
-  const nobody = Buffer.concat([key, Buffer.from(`:${Math.random().toString(36).slice(2)}`)])
-  await restore(connection, nobody, 1, dump, false)
-}
-
-/** Restores records; gives the keys that were there and stayed. */
-async function restoreAll(
-  connection: Connection,
-  records: readonly ArchiveRecord[],
-  named: (key: Buffer) => Buffer,
-  replace: boolean,
-  rest: Pace,
-): Promise<Buffer[]> {
-  if (records.length === 0) return []
-  const done = await rest(() =>
-    Promise.all(
-      records.map(async ({ key, expiresAtMs = 0, dump }) => {
-        const name = named(key)
-        return (await restore(connection, name, expiresAtMs, dump, replace)) ? [] : [name]
-      }),
-    ),
-  )
-  return done.flat()
-}
-
-async function restore(
-  connection: Connection,
-  key: Buffer,
-  expiresAtMs: number,
-  dump: Buffer,
-  replace: boolean,
-): Promise<boolean> {
-  const command = ['RESTORE', key, String(expiresAtMs), dump, 'ABSTTL', ...(replace ? ['REPLACE'] : [])]
-  try {
-    await connection.send(command, ONE_KEY)
-    return true
-  } catch (error) {
-    if (!(error instanceof ServerError)) throw error
-    if (error.reply.startsWith('BUSYKEY')) return false
-    if (/payload version or checksum|Bad data format/.test(error.reply))
-      throw new ImportError(
-        `${shown(key)}: this server cannot read the value, which was dumped in version ${dumpVersionOf(dump)}: ` +
-          `it is older than the one it was exported from, or lacks a module`,
-        shown(key),
-        error,
-      )
-    throw error
   }
 }
 

@@ -1,5 +1,6 @@
 export { ArchiveError, type ArchiveFault, type ArchiveHeader, type ArchiveRecord } from './archive/archive.ts'
 export { type ArchiveSource } from './archive/read.ts'
+export { ImportError } from './archive/restore.ts'
 export { owned, type Owned } from '../schema.ts'
 export { audit, type Audited, type AuditOptions } from './audit.ts'
 export { type Estimate } from './estimate.ts'
@@ -32,7 +33,6 @@ export { expectedType } from './expected-type.ts'
 export { type Exported, exportKeys, type ExportOptions, type ExportStep, schemaDigest } from './export.ts'
 export {
   type ArchiveContents,
-  ImportError,
   importKeys,
   type Imported,
   type ImportOptions,
@@ -79,6 +79,15 @@ export {
   type Selection,
   type SelectionOptions,
 } from './selection.ts'
+export { replicaSnapshot, type ReplicaTarget } from './snapshot/replica.ts'
+export { SnapshotError, type SnapshotFault } from './snapshot/snapshot-error.ts'
+export { type SnapshotFacts } from './snapshot/parser.ts'
+export {
+  snapshotSource,
+  type SnapshotPart,
+  type SnapshotSource,
+  type SnapshotSourceOptions,
+} from './snapshot/snapshot.ts'
 export { type KeySource, type ValueOptions } from './source.ts'
 export { type BigKey, stats, type Stats, type StatsGroup, type StatsOptions } from './stats.ts'
 export { type Bucket, type NamedPortion, type Portion, type Tallied } from './tally.ts'

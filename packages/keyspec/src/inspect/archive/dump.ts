@@ -1,69 +1,184 @@
-import type { Argument, Connection, Reply } from '../../connection/connection.ts'
-import { int } from '../../script/argument.ts'
+import { type Argument, type Connection, ONE_KEY, type Reply } from '../../connection/connection.ts'
+import { globOf } from '../../kind/entry.ts'
+import { pattern } from '../../pattern.ts'
+import type { Owned } from '../../schema.ts'
+import { int, rest, text } from '../../script/argument.ts'
 import { script } from '../../script/script.ts'
 import { textOf } from '../key-name.ts'
-import type { Pace } from '../pace.ts'
+import { pace, type Pace } from '../pace.ts'
+import type { Selection } from '../selection.ts'
 import type { ArchiveRecord } from './archive.ts'
+import { typeOfDump } from './dump-type.ts'
 import * as lua from './lua.gen.ts'
 
-/** A key with its value as it is moved; `undefined` where the key is gone. */
-export type Dumped = Omit<ArchiveRecord, 'entry'> | undefined
+/** A key with its value as it is moved, as it was at one moment. */
+export interface Dumped extends Omit<ArchiveRecord, 'entry'> {
+  /** Whose it is; `undefined` where no entry owns it. */
+  readonly owned: Owned | undefined
+}
+
+/** Some more of the chosen keys. */
+export interface DumpedBatch {
+  readonly keys: readonly Dumped[]
+  /** How many were found and gone before their turn came. */
+  readonly gone: number
+}
 
 /**
- * Dumps keys, in batches and in their order. A batch holds about a megabyte, or one value where that is larger; on a
- * cluster, where each key is asked for by itself, so many keys as `sizes` (what MEMORY USAGE says of each) allows.
+ * Dumps the chosen keys, in batches of about a megabyte, or one value where that is larger. One script finds and dumps
+ * them; where most of what it finds is not wanted, it only finds, and what is wanted is asked for next.
  */
-export async function* dumpKeys(
+export async function* dumpChosen(
   connection: Connection,
-  keys: readonly Buffer[],
-  sizes: readonly number[],
-  rest: Pace,
-): AsyncGenerator<readonly Dumped[]> {
-  for (let at = 0; at < keys.length;) {
-    const asked = connection.cluster ? keys.slice(at, at + fitting(sizes, at)) : keys.slice(at)
-    const dumped = await rest(() => ask(connection, asked))
-    at += dumped.length
-    yield dumped
+  selection: Selection,
+  { maxLoad, signal }: { readonly maxLoad?: number | undefined; readonly signal?: AbortSignal | undefined },
+): AsyncGenerator<DumpedBatch> {
+  const paced = pace(maxLoad, signal)
+  const built = new Map(selection.built.map(({ name, owned }) => [name, owned]))
+  for (const [name, owned] of built) {
+    const batch = await dumpOne(connection, Buffer.from(name), owned, paced)
+    // It was never found, only named.
+    if (batch.keys.length > 0) yield batch
+  }
+  if (selection.scanned === undefined) return
+
+  const match = selection.scanned === '' ? '' : `${globOf(pattern(selection.scanned))}*`
+  const count = maxLoad === 1 ? KEYS_AT_ONCE : FEW_KEYS_AT_ONCE
+  const choose = (key: Buffer): Chosen | undefined => {
+    const name = textOf(key)
+    if (!selection.has(name) || (name !== undefined && built.has(name))) return undefined
+    return { key, owned: selection.owner(name) }
+  }
+  let found = 0
+  let wanted = 0
+  for (const master of await connection.masters()) {
+    let cursor = '0'
+    do {
+      const budget = wanted * 2 >= found ? BATCH_BYTES : 0
+      const step = await paced(() =>
+        dumpScript.run(master, { keys: [] }, { ...NOTHING, cursor, count, match, budget }),
+      )
+      cursor = step.next
+      const chosen = step.names.map(choose)
+      found += chosen.length
+      wanted += chosen.reduce((sum, each) => (each === undefined ? sum : sum + 1), 0)
+      const dumped = unpack(step.packed)
+      const first = await batchOf(connection, chosen.slice(0, dumped.length), dumped, paced)
+      if (first.keys.length > 0 || first.gone > 0) yield first
+      let left = chosen.slice(dumped.length).filter((each) => each !== undefined)
+      while (left.length > 0) {
+        const names = left.map(({ key }) => key)
+        const { packed } = await paced(() =>
+          dumpScript.run(
+            master,
+            { keys: [] },
+            { ...NOTHING, budget: BATCH_BYTES, names: asArguments(names) },
+          ),
+        )
+        const some = unpack(packed)
+        yield await batchOf(connection, left.slice(0, some.length), some, paced)
+        left = left.slice(some.length)
+      }
+    } while (cursor !== '0')
   }
 }
 
 /** How many bytes of values are asked for, or written, at once. */
 export const BATCH_BYTES = 1024 * 1024
 
+/** How many keys are asked for, or written, at once where the server's time is ours. */
+export const KEYS_AT_ONCE = 500
+
+const FEW_KEYS_AT_ONCE = 50
+
 /** Keys as they are best sent: clients write texts of one command together, and bytes each by itself. */
 export function asArguments(keys: readonly Buffer[]): Argument[] {
   return keys.map((key) => textOf(key) ?? key)
 }
 
+/** The length of what stands before each dump in a packed text: the expiry, a double, and the length, a u32. */
+export const PACKED_HEAD = 12
+
+const ELSEWHERE = 2 ** 32 - 1
+const NOTHING = { cursor: '', count: 0, match: '', names: [] }
+
 const dumpScript = script('inspect/dump', {
   keys: ['keys*'],
-  args: { budget: int },
+  args: { cursor: text, count: int, match: text, budget: int, names: rest },
   lua: lua.dump,
   bytes: true,
-  reply: (reply) => reply as readonly Reply[],
+  reply: (reply) => {
+    const [next, packed, ...names] = reply as readonly Reply[] as readonly Buffer[]
+    return { next: String(next), packed: packed!, names }
+  },
 })
 
-async function ask(connection: Connection, keys: readonly Buffer[]): Promise<Dumped[]> {
-  const run = (some: readonly Buffer[]) =>
-    dumpScript.run(connection, { keys: asArguments(some) }, { budget: BATCH_BYTES })
-  const answers = connection.cluster
-    ? (await Promise.all(keys.map((key) => run([key])))).flat()
-    : await run(keys)
-  return Array.from({ length: answers.length / 3 }, (_, index) => {
-    const [type, expiry, dump] = answers.slice(index * 3) as [Buffer, number, Buffer]
-    if (type.length === 0) return undefined
-    return {
-      key: keys[index]!,
-      type: type.toString(),
-      expiresAtMs: expiry === 0 ? undefined : expiry,
-      dump,
-    }
-  })
+interface Chosen {
+  readonly key: Buffer
+  readonly owned: Owned | undefined
 }
 
-function fitting(sizes: readonly number[], from: number): number {
-  let count = 1
-  let sum = sizes[from]!
-  while (from + count < sizes.length && (sum += sizes[from + count]!) <= BATCH_BYTES) count += 1
-  return count
+interface Value {
+  readonly expiresAtMs: number | undefined
+  readonly dump: Buffer
+}
+
+/** The values of a packed text; `'gone'` and `'elsewhere'` for keys that have none to give. */
+function unpack(packed: Buffer): readonly (Value | 'gone' | 'elsewhere')[] {
+  const values: (Value | 'gone' | 'elsewhere')[] = []
+  for (let at = 0; at < packed.length;) {
+    const expiry = packed.readDoubleLE(at)
+    const length = packed.readUInt32LE(at + 8)
+    at += PACKED_HEAD
+    if (length === ELSEWHERE || length === 0) {
+      values.push(length === 0 ? 'gone' : 'elsewhere')
+      continue
+    }
+    values.push({
+      expiresAtMs: expiry === 0 ? undefined : expiry,
+      dump: packed.subarray(at, (at += length)),
+    })
+  }
+  return values
+}
+
+async function batchOf(
+  connection: Connection,
+  chosen: readonly (Chosen | undefined)[],
+  values: readonly (Value | 'gone' | 'elsewhere')[],
+  paced: Pace,
+): Promise<DumpedBatch> {
+  const keys: Dumped[] = []
+  let gone = 0
+  for (const [index, value] of values.entries()) {
+    const each = chosen[index]
+    if (each === undefined) continue
+    if (value === 'elsewhere') {
+      const found = await dumpOne(connection, each.key, each.owned, paced)
+      keys.push(...found.keys)
+      gone += found.gone
+      continue
+    }
+    const type =
+      value === 'gone'
+        ? 'none'
+        : (typeOfDump(value.dump) ?? String(await connection.send(['TYPE', each.key], ONE_KEY)))
+    if (value === 'gone' || type === 'none') gone += 1
+    else
+      keys.push({ key: each.key, type, expiresAtMs: value.expiresAtMs, dump: value.dump, owned: each.owned })
+  }
+  return { keys, gone }
+}
+
+/** Dumps one key wherever it is. */
+async function dumpOne(
+  connection: Connection,
+  key: Buffer,
+  owned: Owned | undefined,
+  paced: Pace,
+): Promise<DumpedBatch> {
+  const { packed } = await paced(() =>
+    dumpScript.run(connection, { keys: asArguments([key]) }, { ...NOTHING, budget: 1 }),
+  )
+  return batchOf(connection, [{ key, owned }], unpack(packed), paced)
 }

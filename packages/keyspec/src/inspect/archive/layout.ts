@@ -59,44 +59,54 @@ export function frameHead(head: Buffer): FrameHead | undefined {
   }
 }
 
-/** One record: its length, its fields, their checksum. */
-export function encodeRecord(record: ArchiveRecord, entries: readonly string[]): Buffer[] {
-  const type = Buffer.from(record.type)
-  const fields = Buffer.alloc(FIXED + type.length + record.key.length)
-  const length = fields.length - 4 + record.dump.length
-  fields.writeUInt32BE(length, 0)
-  fields.writeUInt16BE(record.entry === undefined ? 0 : entries.indexOf(record.entry) + 1, 4)
-  fields.writeBigUInt64BE(BigInt(record.expiresAtMs ?? 0), 6)
-  fields.writeUInt8(type.length, 14)
-  fields.writeUInt32BE(record.key.length, 15)
-  type.copy(fields, FIXED)
-  record.key.copy(fields, FIXED + type.length)
-  const sum = Buffer.alloc(4)
-  sum.writeUInt32BE(crc32(record.dump, crc32(fields)))
-  return [fields, record.dump, sum]
+/** How many bytes a record takes in a frame. */
+export function recordLength({ type, key, dump }: ArchiveRecord): number {
+  return FIXED + type.length + key.length + dump.length + 4
+}
+
+/** Writes one record: its length, its fields, their checksum; gives the place behind it. `entry` counts from 1. */
+export function encodeRecord(into: Buffer, from: number, record: ArchiveRecord, entry: number): number {
+  const { type, key, dump, expiresAtMs = 0 } = record
+  const typeAt = from + FIXED
+  const keyAt = typeAt + type.length
+  const dumpAt = keyAt + key.length
+  const end = dumpAt + dump.length
+  into.writeUInt32BE(end - from - 4, from)
+  into.writeUInt16BE(entry, from + 4)
+  // The halves of a u64: BigInts are slow.
+  into.writeUInt32BE(Math.floor(expiresAtMs / 2 ** 32), from + 6)
+  into.writeUInt32BE(expiresAtMs % 2 ** 32, from + 10)
+  into.writeUInt8(type.length, from + 14)
+  into.writeUInt32BE(key.length, from + 15)
+  into.write(type, typeAt, 'latin1')
+  into.set(key, keyAt)
+  into.set(dump, dumpAt)
+  return into.writeUInt32BE(crc32(into.subarray(from, end)), end)
 }
 
 /** The records of a frame; throws a `RangeError` where they are not laid out as they must be. */
-export function* decodeRecords(bytes: Buffer, entries: readonly string[]): Generator<ArchiveRecord> {
+export function decodeRecords(bytes: Buffer, entries: readonly string[]): ArchiveRecord[] {
+  const records: ArchiveRecord[] = []
   for (let at = 0; at < bytes.length;) {
     const end = at + 4 + bytes.readUInt32BE(at)
     if (crc32(bytes.subarray(at, end)) !== bytes.readUInt32BE(end))
       throw new RangeError('a record is not what its checksum says')
     const entry = bytes.readUInt16BE(at + 4)
-    const expiresAtMs = Number(bytes.readBigUInt64BE(at + 6))
+    const expiresAtMs = bytes.readUInt32BE(at + 6) * 2 ** 32 + bytes.readUInt32BE(at + 10)
     const typeAt = at + FIXED
     const keyAt = typeAt + bytes.readUInt8(at + 14)
     const dumpAt = keyAt + bytes.readUInt32BE(at + 15)
     if (dumpAt > end || entry > entries.length) throw new RangeError('a record does not fit')
-    yield {
+    records.push({
       key: bytes.subarray(keyAt, dumpAt),
       type: bytes.toString('latin1', typeAt, keyAt),
       entry: entry === 0 ? undefined : entries[entry - 1],
       expiresAtMs: expiresAtMs === 0 ? undefined : expiresAtMs,
       dump: bytes.subarray(dumpAt, end),
-    }
+    })
     at = end + 4
   }
+  return records
 }
 
 // Length, entry, expiry, length of the type, length of the key.

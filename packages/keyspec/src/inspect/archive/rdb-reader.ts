@@ -3,6 +3,8 @@ export interface RdbReader {
   byte(): number
   length(): number
   string(): Buffer
+  /** So many bytes as they are. */
+  bytes(size: number): Buffer
   /** A double as it stands in a sorted set of this version. */
   double(): number
 }
@@ -28,10 +30,7 @@ export function rdbReader(bytes: Buffer): RdbReader {
   function string(): Buffer {
     const first = bytes.readUInt8(at)
     if (first >> 6 !== 3) {
-      const size = length()
-      at += size
-      if (at > bytes.length) throw new RangeError('a string is cut off')
-      return bytes.subarray(at - size, at)
+      return some(length())
     }
     at += 1
     const form = first & 0x3f
@@ -41,11 +40,16 @@ export function rdbReader(bytes: Buffer): RdbReader {
     if (form !== 3) throw new RangeError('a string is expected')
     const packed = length()
     const size = length()
-    at += packed
-    return unpackLzf(bytes.subarray(at - packed, at), size)
+    return unpackLzf(some(packed), size)
   }
 
-  return { byte, length, string, double: () => bytes.readDoubleLE((at += 8) - 8) }
+  function some(size: number): Buffer {
+    at += size
+    if (at > bytes.length) throw new RangeError('a string is cut off')
+    return bytes.subarray(at - size, at)
+  }
+
+  return { byte, length, string, bytes: some, double: () => bytes.readDoubleLE((at += 8) - 8) }
 }
 
 /** The elements of a listpack (Redis 7 and Valkey: small collections), numbers as their text. */
@@ -124,6 +128,7 @@ export function* intset(bytes: Buffer): Generator<Buffer> {
 
 /** LZF, as Redis packs strings: runs of bytes, and references to what came before. */
 function unpackLzf(packed: Buffer, size: number): Buffer {
+  if (size > packed.length * MOST_FROM_ONE_BYTE) throw new RangeError('a packed string is damaged')
   const out = Buffer.alloc(size)
   let to = 0
   for (let at = 0; at < packed.length;) {
@@ -140,5 +145,9 @@ function unpackLzf(packed: Buffer, size: number): Buffer {
     // Byte by byte: a reference may reach into what it writes.
     for (let left = length + 2; left > 0; left -= 1) out[to++] = out[from++]!
   }
+  if (to !== size) throw new RangeError('a packed string is damaged')
   return out
 }
+
+// Three bytes stand for up to 264.
+const MOST_FROM_ONE_BYTE = 88

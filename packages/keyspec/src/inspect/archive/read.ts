@@ -100,7 +100,7 @@ async function unpack(
   try {
     const raw = await decompress(stored, { maxOutputLength: Math.max(1, head.raw) })
     if (raw.length !== head.raw) throw new RangeError('it unpacks to another length')
-    return [...decodeRecords(raw, entries)]
+    return decodeRecords(raw, entries)
   } catch (error) {
     throw damaged(at, undefined, error)
   }

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { type ArchiveHeader, type ArchiveRecord, dumpVersionOf, FORMAT_VERSION } from './archive.ts'
-import { encodeRecord, END_LENGTH, frame, FRAME, preamble } from './layout.ts'
+import { encodeRecord, END_LENGTH, frame, FRAME, preamble, recordLength } from './layout.ts'
 
 const compress = promisify(brotliCompress)
 
 /**
- * The bytes of an export, made as they are read: whoever reads slowly slows the records down too. It holds one frame,
- * which is 256 KB, or one record where that is larger.
+ * The bytes of an export, made as they are read: whoever reads slowly slows the records down too. It holds two frames, of
+ * 256 KB each, or one record where that is larger: one is filled while the other is compressed.
  */
 export async function* writeArchive(
   header: ArchiveHeader,
@@ -19,40 +19,53 @@ export async function* writeArchive(
     whole.update(chunk)
     return chunk
   }
+  const places = new Map(header.entries.map((entry, index) => [entry, index + 1]))
   let begun = false
   let records = 0
-  let pieces: Buffer[] = []
+  let raw = Buffer.allocUnsafeSlow(FRAME_SIZE)
   let size = 0
+  let packing: Promise<Buffer[]> = Promise.resolve([])
   const begin = (first: ArchiveRecord | undefined): Buffer[] => {
     begun = true
     const said = first === undefined ? header : { ...header, dumpVersion: dumpVersionOf(first.dump) }
     return [preamble(FORMAT_VERSION), ...frame(FRAME.header, Buffer.from(JSON.stringify(said)))]
   }
-  const packed = async (): Promise<Buffer[]> => {
-    const raw = Buffer.concat(pieces, size)
-    pieces = []
+  /** Begins to pack what is there, and gives what was packed before. */
+  const turn = (): Promise<Buffer[]> => {
+    const before = packing
+    packing = packed(raw.subarray(0, size))
+    // It is awaited in its turn, or nobody wants the export any more.
+    packing.catch(() => {})
+    raw = Buffer.allocUnsafeSlow(FRAME_SIZE)
     size = 0
-    return frame(FRAME.records, await compress(raw, { params: FAST }), raw.length)
+    return before
   }
 
   for await (const batch of batches) {
     for (const record of batch) {
       if (!begun) yield* begin(record).map(hashed)
-      const encoded = encodeRecord(record, header.entries)
-      records += 1
-      for (const piece of encoded) {
-        pieces.push(piece)
-        size += piece.length
+      const length = recordLength(record)
+      if (size + length > raw.length) {
+        const larger = Buffer.allocUnsafeSlow(size + length)
+        larger.set(raw.subarray(0, size))
+        raw = larger
       }
-      if (size >= FRAME_SIZE) yield* (await packed()).map(hashed)
+      size = encodeRecord(raw, size, record, record.entry === undefined ? 0 : (places.get(record.entry) ?? 0))
+      records += 1
+      if (size >= FRAME_SIZE) yield* (await turn()).map(hashed)
     }
   }
   if (!begun) yield* begin(undefined).map(hashed)
-  if (size > 0) yield* (await packed()).map(hashed)
+  if (size > 0) yield* (await turn()).map(hashed)
+  yield* (await packing).map(hashed)
   const end = Buffer.alloc(END_LENGTH)
   end.writeBigUInt64BE(BigInt(records))
   whole.digest().copy(end, 8)
   yield* frame(FRAME.end, end)
+}
+
+async function packed(raw: Buffer): Promise<Buffer[]> {
+  return frame(FRAME.records, await compress(raw, { params: FAST }), raw.length)
 }
 
 const FRAME_SIZE = 256 * 1024
