@@ -35,6 +35,7 @@ export { string, type StringEntry, type StringKey } from './kind/string.ts'
 export { type Foreign, type ForeignKey, type Kind, type KeySpec } from './kind/kind.ts'
 export { describeLifetime, type Lifetime } from './kind/lifetime.ts'
 export { type Connection, type Subscriber } from './connection/connection.ts'
+export { type Invalidations, type InvalidationsListener } from './connection/invalidations.ts'
 export { type BreakerState } from './connection/guard/breaker.ts'
 export {
   guarded,

@@ -1,4 +1,6 @@
 import type { Connection, Subscriber } from './connection/connection.ts'
+import type { Invalidations } from './connection/invalidations.ts'
+import { Watch } from './connection/invalidations-watch.ts'
 import { tick } from './connection/tick.ts'
 import type { Kind } from './kind/kind.ts'
 import { movingFrom } from './kind/was.ts'
@@ -19,6 +21,8 @@ export interface OpenOptions {
   readonly prefix?: string
   /** Lets recipes that wait be woken, instead of asking again. */
   readonly subscriber?: Subscriber
+  /** Tells which keys change, so that caches declared `near` can answer from this process's memory; not on a cluster. */
+  readonly invalidations?: Invalidations
   /** The instant, in ms since the epoch, that scripts take for the server's clock. For tests: the server's clock is the clock. */
   readonly now?: () => number
 }
@@ -36,8 +40,9 @@ export function open<const S extends Schema>(
   connection: Connection,
   options: OpenOptions = {},
 ): Keyspace<S> {
-  const { prefix = '', subscriber, now } = options
+  const { prefix = '', subscriber, invalidations, now } = options
   prove(schema, { prefix, cluster: connection.cluster })
+  const watch = invalidations === undefined ? undefined : new Watch(invalidations, connection)
   const together = tick(connection)
 
   const openAll = (schema: Schema, prefix: string, path: string): Record<string, unknown> =>
@@ -46,8 +51,10 @@ export function open<const S extends Schema>(
         const name = path === '' ? entry : `${path}.${entry}`
         if (isMounted(member)) return [entry, openAll(member.schema, prefix + member.prefix, name)]
         const moving = movingFrom(together, member.keys, prefix)
-        return [entry, member.open({ name, connection: moving, prefix, subscriber, now })]
+        return [entry, member.open({ name, connection: moving, prefix, subscriber, watch, now })]
       }),
     )
-  return openAll(schema, prefix, '') as Keyspace<S>
+  const keyspace = openAll(schema, prefix, '')
+  watch?.start()
+  return keyspace as Keyspace<S>
 }

@@ -57,6 +57,7 @@ export function fromIoredisCluster(cluster: IoredisCluster): Connection {
   let turn = 0
   return {
     client: 'ioredis',
+    dear: true,
     cluster: true,
     send(command, shape) {
       if (firstKeyOf(command, shape) !== undefined) return call(cluster, command, shape)
@@ -102,6 +103,7 @@ export function subscriberFromIoredis(redis: IoredisSubscriber): Subscriber {
 function nodeConnection(redis: IoredisClient, cluster: boolean): Connection {
   const connection: Connection = {
     client: 'ioredis',
+    dear: true,
     cluster,
     send: (command, shape) => call(redis, command, shape),
     masters: async () => [connection],
@@ -144,3 +146,5 @@ function check({ keyPrefix, stringNumbers, replyMapping }: Settings = {}): void 
       "this ioredis client has replyMapping 'resp3', which loses fields that are not UTF-8: create it without",
     )
 }
+
+export { invalidationsFromIoredis, type IoredisInvalidator } from './invalidations-ioredis.ts'

@@ -176,3 +176,5 @@ function deadlineOf(client: object): Deadline | undefined {
   const { timeout = 0 } = commandOptions ?? _commandOptions ?? { timeout: 5000 }
   return timeout > 0 ? new Deadline(timeout) : undefined
 }
+
+export { invalidationsFromNodeRedis, type NodeRedisInvalidator } from './invalidations-node-redis.ts'

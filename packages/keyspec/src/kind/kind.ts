@@ -1,5 +1,6 @@
 import type { Codec } from '../codec/codec.ts'
 import type { Connection, Subscriber } from '../connection/connection.ts'
+import type { Watch } from '../connection/invalidations-watch.ts'
 import type { ParamCodec, ParamCodecs } from '../param.ts'
 import { type Params, type Pattern, pattern as parsePattern } from '../pattern.ts'
 import { SchemaError } from '../errors.ts'
@@ -59,6 +60,8 @@ export interface Opening {
   /** Stands before every key. */
   readonly prefix: string
   readonly subscriber?: Subscriber | undefined
+  /** Tells what changes in Redis, to those who keep copies. */
+  readonly watch?: Watch | undefined
   /** The instant that scripts take for the server's clock, in ms: for tests only. */
   readonly now?: (() => number) | undefined
 }

@@ -91,7 +91,16 @@ function gate() {
   return gate
 }
 
-const nothing = { hits: 0, misses: 0, undecodable: 0, loads: 0, waits: 0, unwritten: 0, unreachable: 0 }
+const nothing = {
+  hits: 0,
+  nearHits: 0,
+  misses: 0,
+  undecodable: 0,
+  loads: 0,
+  waits: 0,
+  unwritten: 0,
+  unreachable: 0,
+}
 const KEY = 'cache:ocr:96cae35ce8a9b024'
 const CONTENT = { content: { digest: '96cae35ce8a9b024' } }
 const lockName = (name: string) => `${prefix}lock:${name.slice(prefix.length)}`

@@ -1,16 +1,19 @@
 import type { Codec } from '../../codec/codec.ts'
 import { text } from '../../codec/text.ts'
-import { type Connection, ONE_KEY } from '../../connection/connection.ts'
+import { type Connection, ONE_KEY, type Reply } from '../../connection/connection.ts'
+import { GET, GET_BYTES } from '../../connection/reads.ts'
 import { isUnavailable } from '../../connection/server-error.ts'
 import type { Duration } from '../../duration.ts'
 import { DecodeError, SchemaError } from '../../errors.ts'
 import { type Entry, keyWriter, openEntry, prefixed } from '../../kind/entry.ts'
 import { homeOf } from '../../kind/key.ts'
-import { type EntryOptions, type Kind, type KeySpec, keySpec } from '../../kind/kind.ts'
-import { ManyStrings, StringKey } from '../../kind/string.ts'
+import { type EntryOptions, type Kind, type KeySpec, keySpec, type Opening } from '../../kind/kind.ts'
+import { ManyStrings, stringHome, StringKey } from '../../kind/string.ts'
 import type { ParamCodecs, ParamValues } from '../../param.ts'
 import { readable } from '../../codec/readable.ts'
+import { freeze } from './freeze.ts'
 import { type LoadAll, type Loaded, Loads, type LoadsHome, type Params } from './load.ts'
+import { dropping, Near, type Reading } from './near.ts'
 import { type CacheStats, noStats } from './stats.ts'
 
 /** An entry of caches: `keys.ocr({ content })` is a `CacheKey`, `keys.ocr.stats()` what it has counted. */
@@ -33,6 +36,13 @@ export interface CacheOptions {
    * take longer, but a process that stands still for longer loses it, and what it loaded is not kept.
    */
   readonly lockTtl?: Duration
+  /**
+   * Keeps copies in this process's memory, of `most` entries at most, where the keyspace is opened with `invalidations`; else
+   * Redis is read each time. Redis tells which entries change, so a copy is older than Redis by one message at most; where
+   * the connection dies without a word, by 3 s. Values are frozen where that keeps everybody from changing them (what
+   * JSON can hold), as all share one; others are decoded for each read.
+   */
+  readonly near?: { readonly most: number }
 }
 
 /**
@@ -50,21 +60,24 @@ export function cache<const P extends string, T, In, const C extends ParamCodecs
 ): Kind<CacheEntry<P, C, T, In>> {
   const spec = keySpec(pattern, 'string', codec, options)
   const lock = lockSpec(spec, options)
+  checkNear(spec, options)
   return {
     keys: [spec, lock],
     together: false,
-    open(opening) {
+    open(given) {
       const stats = noStats()
+      const near = nearOf<T>(spec, options, given)
+      const opening = near === undefined ? given : { ...given, connection: dropping(given.connection, near) }
       const shared = {
-        ...homeOf(spec, opening),
-        codec,
+        ...stringHome(homeOf(spec, opening), codec),
         stats,
         subscriber: opening.subscriber,
         wakes: opening.subscriber !== undefined,
         lockTtlMs: lock.lifetime.ttlMs as number,
         lockNameOf: keyWriter(prefixed(lock.pattern, opening.prefix), lock.params),
       }
-      const home: CacheHome<T, In> = { ...shared, loads: new Loads(shared) }
+      const freezes = options.near !== undefined
+      const home: CacheHome<T, In> = { ...shared, loads: new Loads(shared), near, freezes }
       const entry = openEntry<P, C, CacheKey<T, In>, ManyCached<ParamValues<P, C>, T, In>>(
         spec,
         opening,
@@ -89,10 +102,38 @@ function lockSpec(spec: KeySpec, { lock, lockTtl = '10s' }: CacheOptions): KeySp
   return found
 }
 
+function checkNear({ pattern, lifetime }: KeySpec, { near }: CacheOptions): void {
+  if (near === undefined) return
+  if (!Number.isSafeInteger(near.most) || near.most < 1)
+    throw new SchemaError(`"${pattern.text}": near.most is how many copies are kept at most, 1 or more`)
+  if (lifetime.ttlMs !== 'forever' && lifetime.renew === 'read')
+    throw new SchemaError(
+      `"${pattern.text}" is renewed by reads, which copies near would keep from Redis: leave out one of the two`,
+    )
+}
+
+/** The copies of this cache, where it declares any and somebody tells of changes. */
+function nearOf<T>({ pattern }: KeySpec, { near }: CacheOptions, opening: Opening): Near<T> | undefined {
+  const { watch, prefix } = opening
+  if (near === undefined || watch === undefined) return undefined
+  const [first] = prefixed(pattern, prefix).parts
+  if (first === undefined || !('literal' in first))
+    throw new SchemaError(
+      `"${pattern.text}" begins with a placeholder, so Redis would have to tell of every key that changes: ` +
+        'give it a text to begin with, or leave out near',
+    )
+  const copies = new Near<T>(watch, near.most)
+  watch.follow(first.literal, copies)
+  return copies
+}
+
 interface CacheHome<T, In> extends LoadsHome<T, In> {
   readonly renewsOnRead: boolean
   readonly now: (() => number) | undefined
   readonly loads: Loads<T, In>
+  readonly near: Near<T> | undefined
+  /** Whether values that all may share are frozen. */
+  readonly freezes: boolean
 }
 
 /** What computes a missing value; `undefined`: it is not kept. The signal is aborted when nobody waits any more. */
@@ -116,10 +157,16 @@ export class CacheKey<T, In = T> extends StringKey<T, In> {
   }
 
   /** The value, or `undefined` where there is none, or none that the codec can read. */
-  override async get(): Promise<T | undefined> {
-    const { stats } = this.home
+  override get(): Promise<T | undefined> {
+    return this.copy() ?? this.#read()
+  }
+
+  async #read(): Promise<T | undefined> {
+    const { stats, near } = this.home
+    const reading = near?.begin(this.name)
     try {
-      const value = await super.get()
+      const value = await (reading === undefined ? super.get() : this.#readNear(near!, reading))
+      if (reading === undefined) this.#freeze(value)
       if (value === undefined) stats.misses += 1
       else stats.hits += 1
       return value
@@ -131,14 +178,46 @@ export class CacheKey<T, In = T> extends StringKey<T, In> {
     }
   }
 
+  /** Reads the value, and in the same round trip for how long it will be there, so that a copy ends with it. */
+  async #readNear(near: Near<T>, reading: Reading): Promise<T | undefined> {
+    const { codec } = this.home
+    let isUnchanged = false
+    let found: readonly [ttlMs: Reply, stored: Reply]
+    try {
+      // The time goes first: behind the value, it would keep that from being read together with its neighbours.
+      const ttlMs = this.send(['PTTL', this.name], ONE_KEY).catch(() => GONE)
+      found = await Promise.all([ttlMs, this.send(['GET', this.name], codec.bytes ? GET_BYTES : GET)])
+    } finally {
+      isUnchanged = near.end(reading)
+    }
+    const [ttlMs, stored] = found
+    if (stored === null) return undefined
+    const value = this.decode(codec, stored)
+    const isEverybodys = freeze(value)
+    if (isUnchanged && ttlMs !== GONE)
+      near.keep(
+        reading,
+        isEverybodys
+          ? { everybodys: Promise.resolve(value), stored: undefined }
+          : { everybodys: undefined, stored: readable(codec, stored as string | Buffer) },
+        ttlMs === FOREVER ? Infinity : (ttlMs as number),
+      )
+    return value
+  }
+
   /**
    * The value; where there is none, what `load` gives, which is kept unless it is `undefined`. All who ask meanwhile wait
    * for that one load, here and in other processes. If it fails, those who ask here get its error, and others load
    * themselves. `load` is given a signal that is aborted when nobody waits any more.
    */
-  async getOrLoad(load: Load<In>, options?: LoadOptions): Promise<T>
-  async getOrLoad(load: Load<In | undefined>, options?: LoadOptions): Promise<T | undefined>
-  async getOrLoad(load: Load<In | undefined>, { signal }: LoadOptions = {}): Promise<T | undefined> {
+  getOrLoad(load: Load<In>, options?: LoadOptions): Promise<T>
+  getOrLoad(load: Load<In | undefined>, options?: LoadOptions): Promise<T | undefined>
+  getOrLoad(load: Load<In | undefined>, options?: LoadOptions): Promise<T | undefined> {
+    const signal = options?.signal
+    return (signal?.aborted === true ? undefined : this.copy()) ?? this.#getOrLoad(load, signal)
+  }
+
+  async #getOrLoad(load: Load<In | undefined>, signal: AbortSignal | undefined): Promise<T | undefined> {
     signal?.throwIfAborted()
     const found = await this.find()
     if (found !== undefined && found !== UNREACHABLE) return found
@@ -165,20 +244,48 @@ export class CacheKey<T, In = T> extends StringKey<T, In> {
 
   /** @internal The value where there is one, or that Redis could not be asked. */
   find(): Promise<T | undefined | typeof UNREACHABLE> {
-    return this.get().catch((error: unknown) => {
-      if (!isUnavailable(error)) throw error
-      this.home.stats.misses += 1
-      return UNREACHABLE
-    })
+    return (
+      this.copy() ??
+      this.#read().catch((error: unknown) => {
+        if (!isUnavailable(error)) throw error
+        this.home.stats.misses += 1
+        return UNREACHABLE
+      })
+    )
   }
 
   /** @internal The value of what was loaded: everybody who waited gets his own, as if he had read it. */
   valueLoaded(loaded: Loaded): T | undefined {
     if (loaded === undefined) return undefined
     const { codec } = this.home
-    return this.decode(codec, readable(codec, loaded))
+    return this.#freeze(this.decode(codec, readable(codec, loaded)))
+  }
+
+  /** What is kept near, without asking anybody. */
+  protected copy(): Promise<T> | undefined {
+    const { near, stats } = this.home
+    const copy = near?.find(this.name)
+    if (copy === undefined) return undefined
+    stats.hits += 1
+    stats.nearHits += 1
+    return copy.everybodys ?? this.#own(copy.stored!)
+  }
+
+  async #own(stored: string | Uint8Array): Promise<T> {
+    const { codec } = this.home
+    return this.decode(codec, readable(codec, stored))
+  }
+
+  /** A value of an entry that keeps copies is frozen wherever it comes from: whoever changes one learns it the first time. */
+  #freeze<V extends T | undefined>(value: V): V {
+    if (this.home.freezes) freeze(value)
+    return value
   }
 }
+
+// What PTTL answers where there is no key, and where it has no time to live.
+const GONE = -2
+const FOREVER = -1
 
 const UNREACHABLE = Symbol('Redis could not be reached')
 

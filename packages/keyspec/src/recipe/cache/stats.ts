@@ -2,6 +2,8 @@
 export interface CacheStats {
   /** Reads that found the entry. */
   readonly hits: number
+  /** The hits that were answered from this process's memory. */
+  readonly nearHits: number
   /** Reads that found none, or one that could not be read. */
   readonly misses: number
   /** The misses whose entry the codec could not read. */
@@ -18,5 +20,5 @@ export interface CacheStats {
 
 /** Counters at zero. */
 export function noStats(): { -readonly [N in keyof CacheStats]: CacheStats[N] } {
-  return { hits: 0, misses: 0, undecodable: 0, loads: 0, waits: 0, unwritten: 0, unreachable: 0 }
+  return { hits: 0, nearHits: 0, misses: 0, undecodable: 0, loads: 0, waits: 0, unwritten: 0, unreachable: 0 }
 }
