@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { open } from 'keyspec'
 import { fixedWindow, slidingWindow } from 'keyspec/recipes'
-import type { Acts, Address, Case, Job } from '../job.ts'
+import type { Acts, Address, Case, Contender, Job } from '../job.ts'
+import { limiterPeers } from '../peers/limiters.ts'
 
 const KEYS = 10_000
 const LIMIT = 1_000_000
@@ -20,13 +20,18 @@ const cases: Case[] = ['spread', 'hot'].flatMap((act) =>
     inFlight: many,
   })),
 )
-const peers = [
-  'rate-limiter-flexible',
-  '@upstash/ratelimit',
-  'ratelimiter',
-  'async-ratelimiter',
-  'rolling-rate-limiter',
-]
+const peers: { readonly [name: string]: Contender } = Object.fromEntries(
+  Object.entries(limiterPeers).map(([name, { label, open }]) => [
+    name,
+    {
+      label,
+      async open(server): Promise<Acts> {
+        const { take, close } = await open(server, { limit: LIMIT, perS: PER_S })
+        return { acts: onKeys(take), close }
+      },
+    },
+  ]),
+)
 
 /** Decisions of rate limiters whose limit is never reached, on many keys and on one. */
 export const limiter: Job = {
@@ -40,16 +45,12 @@ export const limiter: Job = {
       open: (server) => ours(server, 'compact'),
     },
     evalsha: { label: 'one EVALSHA a decision, node-redis raw', open: bareScript },
-    'rate-limiter-flexible': { label: 'rate-limiter-flexible, fixed window', open: flexible },
-    '@upstash/ratelimit': { label: '@upstash/ratelimit over a local shim, fixed window', open: upstash },
-    ratelimiter: { label: 'ratelimiter', open: tj },
-    'async-ratelimiter': { label: 'async-ratelimiter', open: microlink },
-    'rolling-rate-limiter': { label: 'rolling-rate-limiter', open: rolling },
+    ...peers,
   },
   targets: cases.map(({ name, act, inFlight }) =>
     act === 'hot' && inFlight === 500
       ? { case: name, ours: 'keyspec', against: ['evalsha'], atLeast: 3 }
-      : { case: name, ours: 'keyspec', against: peers, atLeast: 2 },
+      : { case: name, ours: 'keyspec', against: Object.keys(peers), atLeast: 2 },
   ),
 }
 
@@ -81,96 +82,4 @@ async function bareScript({ socket }: Address): Promise<Acts> {
     acts: onKeys((id) => client.evalSha(sha, { keys: [`bench:raw:${id}`], arguments: [per] })),
     close: () => client.destroy(),
   }
-}
-
-async function flexible({ socket }: Address): Promise<Acts> {
-  const [{ RateLimiterRedis }, { Redis }] = await Promise.all([
-    import('rate-limiter-flexible'),
-    import('ioredis'),
-  ])
-  const client = new Redis(socket, { enableOfflineQueue: false, lazyConnect: true })
-  await client.connect()
-  const limits = new RateLimiterRedis({
-    storeClient: client,
-    keyPrefix: 'bench:rlf',
-    points: LIMIT,
-    duration: PER_S,
-  })
-  return { acts: onKeys((id) => limits.consume(id)), close: () => client.disconnect() }
-}
-
-/**
- * Its own client speaks HTTP to a hosted service; the shim gives it the same methods over ioredis. The scripts carry a flag
- * in their first line that only that service knows: without it Redis runs them, by their SHA-1 from the second time on.
- */
-async function upstash({ socket }: Address): Promise<Acts> {
-  const [{ Ratelimit }, { Redis }] = await Promise.all([import('@upstash/ratelimit'), import('ioredis')])
-  const client = new Redis(socket)
-  const known = new Map<string, string>()
-  const shim = {
-    async eval(script: string, keys: string[], args: unknown[]) {
-      const plain = script.replace(/^\s*#!.*\n/, '')
-      known.set(
-        createHash('sha1').update(script).digest('hex'),
-        createHash('sha1').update(plain).digest('hex'),
-      )
-      return client.eval(plain, keys.length, ...keys, ...args.map(String))
-    },
-    async evalsha(sha: string, keys: string[], args: unknown[]) {
-      const plain = known.get(sha)
-      if (plain === undefined) throw new Error('NOSCRIPT No matching script')
-      return client.evalsha(plain, keys.length, ...keys, ...args.map(String))
-    },
-  }
-  const limits = new Ratelimit({
-    redis: shim as never,
-    limiter: Ratelimit.fixedWindow(LIMIT, `${PER_S} s`),
-    prefix: 'bench:upstash',
-    ephemeralCache: false,
-    analytics: false,
-  })
-  return { acts: onKeys((id) => limits.limit(id)), close: () => client.disconnect() }
-}
-
-async function tj({ socket }: Address): Promise<Acts> {
-  // @ts-expect-error it has no types
-  const [{ default: Limiter }, { Redis }] = await Promise.all([import('ratelimiter'), import('ioredis')])
-  const client = new Redis(socket)
-  const take = (id: string) =>
-    new Promise((resolve, reject) => {
-      new Limiter({ id: `bench:tj:${id}`, db: client, max: LIMIT, duration: PER_S * 1000 }).get(
-        (error: unknown, limit: unknown) => (error ? reject(error) : resolve(limit)),
-      )
-    })
-  return { acts: onKeys(take), close: () => client.disconnect() }
-}
-
-async function microlink({ socket }: Address): Promise<Acts> {
-  const [{ default: Limiter }, { Redis }] = await Promise.all([
-    import('async-ratelimiter'),
-    import('ioredis'),
-  ])
-  const client = new Redis(socket)
-  const limits = new Limiter({
-    db: client,
-    namespace: 'bench:async',
-    max: LIMIT,
-    duration: PER_S * 1000,
-  })
-  return { acts: onKeys((id) => limits.get({ id })), close: () => client.disconnect() }
-}
-
-async function rolling({ socket }: Address): Promise<Acts> {
-  const [{ RedisRateLimiter }, { Redis }] = await Promise.all([
-    import('rolling-rate-limiter'),
-    import('ioredis'),
-  ])
-  const client = new Redis(socket)
-  const limits = new RedisRateLimiter({
-    client: client as never,
-    namespace: 'bench:rolling:',
-    interval: PER_S * 1000,
-    maxInInterval: LIMIT,
-  })
-  return { acts: onKeys((id) => limits.limit(id)), close: () => client.disconnect() }
 }

@@ -86,7 +86,8 @@ function rowOf(contender: string, rounds: readonly Measured[]): Row {
   }
 }
 
-function spread(values: readonly number[]): Spread {
+/** The spread of at least one value. */
+export function spread(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b)
   const half = sorted.length / 2
   const median = Number.isInteger(half) ? (sorted[half - 1]! + sorted[half]!) / 2 : sorted[Math.floor(half)]!
