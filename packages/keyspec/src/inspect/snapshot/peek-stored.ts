@@ -1,0 +1,122 @@
+import type { Reply } from '../../connection/connection.ts'
+import { intset, listpack, rdbReader, type RdbReader, ziplist } from '../archive/rdb-reader.ts'
+import type { Peeked } from '../peek.ts'
+import type { SnapshotKey } from './snapshot-key.ts'
+import { streamEntries } from './stream-entries.ts'
+
+/**
+ * The beginning of a value in a snapshot, as a server would show it to `peeker`; of a collection, how many elements it has is
+ * not looked for, and `count` is how many of them were looked at.
+ */
+export function peekStored({ type, form, stored }: SnapshotKey, most: number, limitBytes: number): Peeked {
+  const read = READ[form]
+  if (read === undefined || stored === undefined) return { type, count: 0, omitted: 0, elements: [] }
+  const elements: Reply[] = []
+  let count = 0
+  let omitted = 0
+  let left = limitBytes
+  try {
+    for (const parts of read(rdbReader(stored))) {
+      const size = sizeOf(parts)
+      if (size > left) omitted += 1
+      else {
+        elements.push(...parts)
+        left -= size
+      }
+      count += 1
+      if (count === most) break
+    }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    // It reaches over the end of what was kept.
+    omitted += 1
+  }
+  return {
+    type,
+    count: type === 'string' ? ((elements[0] as Buffer | undefined)?.length ?? 0) : count,
+    omitted,
+    elements,
+  }
+}
+
+type Elements = Iterable<readonly Reply[]>
+
+/** The elements by the number of the type, each as many replies as the server would answer. */
+const READ: Readonly<Record<number, (read: RdbReader) => Elements>> = {
+  0: (read) => [[read.string()]],
+  1: (read) => times(read, () => [read.string()]),
+  2: (read) => times(read, () => [read.string()]),
+  3: (read) => times(read, () => [read.string(), scoreText(read)]),
+  4: (read) => times(read, () => [read.string(), read.string()]),
+  5: (read) => times(read, () => [read.string(), scoreOf(read.double())]),
+  10: (read) => grouped(ziplist(read.string()), 1),
+  11: (read) => grouped(intset(read.string()), 1),
+  12: (read) => grouped(ziplist(read.string()), 2),
+  13: (read) => grouped(ziplist(read.string()), 2),
+  14: (read) => nodes(read, () => ziplist(read.string())),
+  15: streamOf,
+  16: (read) => grouped(listpack(read.string()), 2),
+  17: (read) => grouped(listpack(read.string()), 2),
+  18: (read) =>
+    nodes(read, () => {
+      const isPlain = read.length() === 1
+      const node = read.string()
+      return isPlain ? [node] : listpack(node)
+    }),
+  19: streamOf,
+  20: (read) => grouped(listpack(read.string()), 1),
+  21: streamOf,
+  // Fields with a time to live each: it stands before them, or in a listpack behind.
+  24: (read) => {
+    read.bytes(8)
+    return times(read, () => {
+      read.length()
+      return [read.string(), read.string()]
+    })
+  },
+  25: (read) => {
+    read.bytes(8)
+    return grouped(listpack(read.string()), 3, 2)
+  },
+}
+
+function* times(read: RdbReader, one: () => readonly Reply[]): Generator<readonly Reply[]> {
+  for (let left = read.length(); left > 0; left -= 1) yield one()
+}
+
+function* nodes(read: RdbReader, node: () => Iterable<Buffer>): Generator<readonly Reply[]> {
+  for (let left = read.length(); left > 0; left -= 1) for (const element of node()) yield [element]
+}
+
+function* streamOf(read: RdbReader): Generator<readonly Reply[]> {
+  for (let left = read.length(); left > 0; left -= 1) {
+    const id = read.string()
+    for (const entry of streamEntries(id, read.string())) yield [entry]
+  }
+}
+
+/** Every `width` elements together, the first `shown` of them. */
+function* grouped(elements: Iterable<Buffer>, width: number, shown = width): Generator<readonly Reply[]> {
+  let parts: Buffer[] = []
+  for (const element of elements) {
+    parts.push(element)
+    if (parts.length < width) continue
+    yield parts.slice(0, shown)
+    parts = []
+  }
+}
+
+/** A score of old: its length and its text, or what stands for no number and for no end. */
+function scoreText(read: RdbReader): Buffer {
+  const size = read.byte()
+  return size < 253 ? read.bytes(size) : Buffer.from(size === 253 ? 'nan' : size === 254 ? 'inf' : '-inf')
+}
+
+function scoreOf(score: number): Buffer {
+  return Buffer.from(score === Infinity ? 'inf' : score === -Infinity ? '-inf' : String(score))
+}
+
+function sizeOf(reply: Reply): number {
+  if (Array.isArray(reply)) return reply.reduce<number>((sum, part) => sum + sizeOf(part), 0)
+  return reply instanceof Buffer ? reply.length : 0
+}
