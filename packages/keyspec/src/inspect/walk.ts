@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { type Connection, NO_KEY, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
 import { ServerError } from '../connection/server-error.ts'
 import { pattern } from '../pattern.ts'
@@ -6,6 +7,7 @@ import { flag, int, text } from '../script/argument.ts'
 import { script } from '../script/script.ts'
 import { textOf } from './key-name.ts'
 import * as lua from './lua.gen.ts'
+import { Unpacker } from './packed.ts'
 import { pace } from './pace.ts'
 
 /** What is asked of every key beside its type. */
@@ -33,7 +35,10 @@ export interface WalkOptions {
   /** Only keys that begin with this text. */
   readonly prefix?: string | undefined
   readonly facts?: readonly Fact[]
-  /** How many keys one step is to look at: 50 unless told, and 1000 where the walk takes no rest. */
+  /**
+   * How many keys one step is to look at, at the most: 50 unless told, and up to 1000 where the walk takes no rest, as many
+   * as a step that holds the server for some 1.5 ms.
+   */
   readonly count?: number | undefined
   /** The largest part of the server's time to take, above 0 and up to 1 (no rest): 0.1 unless told. */
   readonly maxLoad?: number | undefined
@@ -73,6 +78,8 @@ export async function* steps(connection: Connection, options: WalkOptions = {}):
   const ask = asking(options)
   const limits = options.sample === undefined ? undefined : await shares(masters, options.sample)
   const random = options.random ?? Math.random
+  // Where all of the server's time may be taken, it is at the next step while this one is looked at.
+  const ahead = options.maxLoad === 1
   for (const [index, master] of masters.entries()) {
     const start = limits === undefined ? 0 : startOf(limits[index]!.size, random)
     let cursor = String(start)
@@ -80,12 +87,14 @@ export async function* steps(connection: Connection, options: WalkOptions = {}):
     let wrapped = start === 0
     let first: Set<string> | undefined
     if (limit <= 0) continue
-    for (;;) {
-      const step = await rest(() => ask.step(master, cursor, limit))
-      const moving = step.keys.filter(({ type }) => type === MOVING)
-      let keys = step.keys
-      if (moving.length > 0) {
-        const elsewhere = moving.map(({ key }) => key)
+    const next = () => rest(() => ask.step(master, cursor, limit))
+    let asked = next()
+    for (let last = false; !last;) {
+      const step = await asked
+      options.signal?.throwIfAborted()
+      let { keys } = step
+      if (step.moving) {
+        const elsewhere = keys.filter(({ type }) => type === MOVING).map(({ key }) => key)
         keys = [...keys.filter(({ type }) => type !== MOVING), ...(await ask.each(connection, elsewhere))]
       }
       if (start !== 0) {
@@ -93,14 +102,20 @@ export async function* steps(connection: Connection, options: WalkOptions = {}):
         if (first === undefined) first = new Set(keys.map(({ key }) => key.toString('latin1')))
         else if (wrapped) keys = keys.filter(({ key }) => !first!.has(key.toString('latin1')))
       }
-      yield { keys, master: index }
       limit -= keys.length
       cursor = step.next
-      if (limit <= 0) break
-      if (cursor === '0') {
-        if (wrapped) break
+      if (limit <= 0) last = true
+      else if (cursor === '0') {
+        last = wrapped
         wrapped = true
-      } else if (wrapped && start !== 0 && placeOf(Number(cursor)) >= placeOf(start)) break
+      } else if (wrapped && start !== 0 && placeOf(Number(cursor)) >= placeOf(start)) last = true
+      if (ahead && !last) {
+        asked = next()
+        // Whoever has seen enough never asks what became of it.
+        asked.catch(() => undefined)
+      }
+      yield { keys, master: index }
+      if (!ahead && !last) asked = next()
     }
   }
 }
@@ -151,10 +166,42 @@ export function look(
   return asking({ facts }).each(connection, keys)
 }
 
-/** How many keys one step may hold the server for: where it is to be used whole, a step may be a long one. */
+/** How many keys one step looks at to begin with: where the server is to be used whole, a step may be a longer one. */
 export function keysAtOnce(maxLoad: number | undefined): number {
-  return maxLoad === 1 ? 1000 : 50
+  return maxLoad === 1 ? 250 : 50
 }
+
+/** How many keys the next step is to look at, by how long the last ones held the server. */
+export class StepSize {
+  readonly #least: number
+  readonly #most: number
+  #count: number
+
+  constructor(maxLoad: number | undefined, count: number | undefined) {
+    this.#count = count ?? keysAtOnce(maxLoad)
+    this.#most = count ?? (maxLoad === 1 ? MOST_AT_ONCE : this.#count)
+    this.#least = Math.min(LEAST_HELD, this.#count)
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** Learns from a step over so many keys; a server that does not tell how long it took says 0. */
+  learn(keys: number, micros: number): void {
+    if (micros <= 0 || keys < this.#least) return
+    const wanted = (HELD_MICROS * keys) / micros
+    // One step may have met a stall, and many of them did not.
+    const next = wanted < this.#count ? (this.#count + wanted) / 2 : this.#count + (wanted - this.#count) / 8
+    this.#count = Math.round(Math.min(this.#most, Math.max(this.#least, next)))
+  }
+}
+
+// A step is to hold the server for so long, where everybody else waits.
+const HELD_MICROS = 1500
+const LEAST_HELD = 100
+const LEAST_AT_ONCE = 10
+const MOST_AT_ONCE = 1000
 
 const MOVING = '?'
 const SECOND: Shape = { firstKey: 2, keyCount: 1 }
@@ -163,32 +210,37 @@ const ORDER: readonly Fact[] = ['ttl', 'memory', 'encoding', 'idle']
 interface Step {
   readonly next: string
   readonly keys: readonly SeenKey[]
+  /** Whether there are keys of a slot that is moving. */
+  readonly moving: boolean
 }
+
+type Answer = readonly [next: Buffer, micros: number, keys: Buffer, facts: Buffer, ...words: Buffer[]]
 
 const stepScript = script('inspect/walk', {
   keys: [],
   args: { cursor: text, count: int, match: text, ttl: flag, memory: flag, encoding: flag, idle: flag },
   lua: lua.walk,
   bytes: true,
-  reply: (reply) => reply as readonly (Buffer | number)[],
+  reply: (reply) => reply as Answer,
 })
 
-const LEAST_AT_ONCE = 10
-
-function asking({ prefix = '', facts = [], maxLoad, count: most = keysAtOnce(maxLoad) }: WalkOptions) {
+function asking({ prefix = '', facts = [], maxLoad, count: most }: WalkOptions) {
   const match = prefix === '' ? '' : `${globOf(pattern(prefix))}*`
   const asked = ORDER.filter((fact) => facts.includes(fact))
   const flags = Object.fromEntries(ORDER.map((fact) => [fact, asked.includes(fact)])) as Record<Fact, boolean>
+  const size = new StepSize(maxLoad, most)
   // A user who may read but not run scripts gets the same, in more commands.
   let packed = true
 
   return {
     /** Looks at no more keys than are wanted, or hardly more: a sample of a hundred should not be all there are. */
     async step(master: Connection, cursor: string, wanted: number): Promise<Step> {
-      const count = Math.min(most, Math.max(LEAST_AT_ONCE, Math.ceil(wanted)))
+      const count = Math.min(size.count, Math.max(LEAST_AT_ONCE, Math.ceil(wanted)))
       if (packed) {
         try {
-          return unpack(await stepScript.run(master, {}, { cursor, count, match, ...flags }))
+          const answer = await stepScript.run(master, {}, { cursor, count, match, ...flags })
+          size.learn(count, answer[1])
+          return unpack(answer)
         } catch (error) {
           if (!isRefused(error)) throw error
           packed = false
@@ -196,20 +248,36 @@ function asking({ prefix = '', facts = [], maxLoad, count: most = keysAtOnce(max
       }
       const scan = ['SCAN', cursor, 'COUNT', String(count), ...(match === '' ? [] : ['MATCH', match])]
       const [next, names] = (await master.send(scan, { ...NO_KEY, bytes: true })) as [Buffer, Buffer[]]
-      return { next: next.toString(), keys: await each(master, names) }
+      return { next: next.toString(), keys: await each(master, names), moving: false }
     },
     each,
   }
 
-  function unpack(answer: readonly (Buffer | number)[]): Step {
+  function unpack([next, , bytes, packedFacts, ...rest]: Answer): Step {
+    const words = rest.map(String)
+    const read = new Unpacker(packedFacts)
     const keys: SeenKey[] = []
+    // Where all are plain, their texts are pieces of one text.
+    const plain = isAscii(bytes) ? bytes.toString('latin1') : undefined
+    const ends = read.array()
     const width = 2 + asked.length
-    for (let at = 1; at < answer.length; at += width) {
-      const key = answer[at] as Buffer
-      const type = String(answer[at + 1])
-      keys.push(seenKey(key, type, answer.slice(at + 2, at + width)))
+    let at = 0
+    for (let index = 0; index < ends; index += width) {
+      const from = at
+      at += read.number()
+      const key = bytes.subarray(from, at)
+      const seen: Writable = {
+        key,
+        name: plain === undefined ? textOf(key) : plain.slice(from, at),
+        type: words[read.number() - 1]!,
+      }
+      if (flags.ttl) seen.ttlMs = ttlOf(read.number())
+      if (flags.memory) seen.bytes = read.number()
+      if (flags.encoding) seen.encoding = words[read.number() - 1]!
+      if (flags.idle) seen.idleMs = idleOf(read.number())
+      keys.push(seen)
     }
-    return { next: String(answer[0]), keys }
+    return { next: next.toString(), keys, moving: words.includes(MOVING) }
   }
 
   async function each(connection: Connection, keys: readonly Buffer[]): Promise<SeenKey[]> {
@@ -226,16 +294,26 @@ function asking({ prefix = '', facts = [], maxLoad, count: most = keysAtOnce(max
   }
 
   function seenKey(key: Buffer, type: string, values: readonly Reply[]): SeenKey {
-    const seen: { -readonly [K in keyof SeenKey]: SeenKey[K] } = { key, name: textOf(key), type }
+    const seen: Writable = { key, name: textOf(key), type }
     for (const [index, fact] of asked.entries()) {
       const value = values[index]!
-      if (fact === 'ttl') seen.ttlMs = (value as number) < 0 ? 'forever' : (value as number)
+      if (fact === 'ttl') seen.ttlMs = ttlOf(value as number)
       else if (fact === 'memory') seen.bytes = value as number
       else if (fact === 'encoding') seen.encoding = String(value)
-      else seen.idleMs = (value as number) < 0 ? undefined : (value as number) * 1000
+      else seen.idleMs = idleOf(value as number)
     }
     return seen
   }
+}
+
+type Writable = { -readonly [K in keyof SeenKey]: SeenKey[K] }
+
+function ttlOf(ms: number): number | 'forever' {
+  return ms < 0 ? 'forever' : ms
+}
+
+function idleOf(seconds: number): number | undefined {
+  return seconds < 0 ? undefined : seconds * 1000
 }
 
 const COMMANDS: Readonly<Record<Fact, (connection: Connection, key: Buffer) => Promise<Reply>>> = {
