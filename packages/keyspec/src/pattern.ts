@@ -149,20 +149,21 @@ function formatter(
   // Values without `:` parse back by themselves where a `:` stands between any two placeholders; else each key is tried.
   const needsTrial = literals.slice(1, -1).some((literal) => !literal.includes(':'))
 
+  const refuse = (name: string, why: string) => {
+    throw new KeyError(`${text}: <${name}> ${why}`, text)
+  }
   const check = (value: string, { name, many }: { name: string; many: boolean }) => {
-    const refuse = (why: string) => {
-      throw new KeyError(`${text}: <${name}> ${why}`, text)
-    }
-    if (value === '') refuse('is empty: every placeholder needs a value')
+    if (value === '') refuse(name, 'is empty: every placeholder needs a value')
     if (!many && value.includes(':')) {
       refuse(
+        name,
         `is ${JSON.stringify(value)}: a ":" would make it another key; declare <${name}*> if it may have one`,
       )
     }
     if (tagged && (value.includes('{') || value.includes('}'))) {
-      refuse(`is ${JSON.stringify(value)}: a brace would change the hash tag, and so the cluster slot`)
+      refuse(name, `is ${JSON.stringify(value)}: a brace would change the hash tag, and so the cluster slot`)
     }
-    if (!value.isWellFormed()) refuse('is not well-formed Unicode: it would be stored as another text')
+    if (!value.isWellFormed()) refuse(name, 'is not well-formed Unicode: it would be stored as another text')
   }
 
   return (texts) => {

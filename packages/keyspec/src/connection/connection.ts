@@ -36,6 +36,11 @@ export interface Connection {
   readonly client: string
   /** Whether keys live in slots, so that commands over several keys must stay in one. */
   readonly cluster: boolean
+  /**
+   * Whether a command costs this client so much more than the server that small writes of one tick are better sent as one
+   * script: so it was measured of ioredis and GLIDE, and not of node-redis.
+   */
+  readonly dear?: boolean
   send(command: Command, shape: Shape): Promise<Reply>
   /** A connection to each master, for what must visit every node (SCAN); to itself when there is only one. */
   masters(): Promise<readonly Connection[]>

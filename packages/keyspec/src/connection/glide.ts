@@ -31,6 +31,7 @@ export function fromGlide(client: GlideClient): Connection {
   const window = new Window(IN_ORDER)
   const connection: Connection = {
     client: 'glide',
+    dear: true,
     cluster: false,
     send: (command, shape) =>
       answered(
@@ -61,6 +62,7 @@ export function fromGlideCluster(client: GlideClusterClient): Connection {
   }
   return {
     client: 'glide',
+    dear: true,
     cluster: true,
     send,
     async masters() {
@@ -70,6 +72,7 @@ export function fromGlideCluster(client: GlideClusterClient): Connection {
         const route: GlideRoute = { type: 'routeByAddress', host, port }
         const connection: Connection = {
           client: 'glide',
+          dear: true,
           cluster: true,
           send: (command, shape) => routed(command, shape, route),
           masters: async () => [connection],

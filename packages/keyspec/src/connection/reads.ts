@@ -1,4 +1,5 @@
 import {
+  type Argument,
   type Connection,
   type Reply,
   type Shape,
@@ -18,9 +19,9 @@ export const GET: Shape = { ...ONE_KEY, merge: mergeGets(ONE_KEY, ALL_KEYS) }
 export const GET_BYTES: Shape = { ...ONE_KEY_BYTES, merge: mergeGets(ONE_KEY_BYTES, ALL_KEYS_BYTES) }
 
 /**
- * MGET answers nil for an absent key and for one of another type alike. An EXISTS over the same keys goes out with it:
- * when it counts as many keys as had values, each nil is an absent key; else TYPE tells which is which. A key that goes
- * between the two can thus hide a wrong type from this one read: MGET itself would have hidden it from all.
+ * MGET answers nil for an absent key and for one of another type alike. Where it does, an EXISTS over those keys follows:
+ * none is there, mostly; else TYPE tells which is which. A key that goes before that can thus hide a wrong type from this
+ * one read: MGET itself would have hidden it from all.
  *
  * What refuses many keys need not refuse one (an ACL, a slot that is being moved): then each is asked for by itself.
  */
@@ -31,30 +32,34 @@ function mergeGets(one: Shape, all: Shape): Merge {
     group: (call, cluster) => (cluster ? slotOf(call[1] as string) : 0),
     sendOne: (connection, call) => connection.send(call, one),
     async send(connection, calls) {
-      const keys = calls.map((call) => call[1]!)
-      const distinct = [...new Set(keys)]
-      const reading = connection.send(['MGET', ...distinct], all)
-      const counting = connection.send(['EXISTS', ...distinct], ALL_KEYS)
-      // Should reading fail first, the failure of counting is no unhandled rejection.
-      counting.catch(() => {})
+      const places = new Map<Argument, number>()
+      const command: Argument[] = ['MGET']
+      for (const call of calls) {
+        const key = call[1]!
+        if (places.has(key)) continue
+        places.set(key, command.length - 1)
+        command.push(key)
+      }
       let replies: readonly Reply[]
       try {
-        replies = (await reading) as readonly Reply[]
+        replies = (await connection.send(command, all)) as readonly Reply[]
       } catch (error) {
         if (!(error instanceof ServerError)) throw error
         return Promise.all(calls.map((call) => outcomeOf(connection.send(call, one))))
       }
-      const answers = new Map(distinct.map((key, index) => [key, replies[index]!]))
-      const absent = distinct.filter((key) => answers.get(key) === null)
-      const foreign =
-        absent.length > 0 && (await counting) !== distinct.length - absent.length
-          ? await wrongTypes(connection, absent)
-          : undefined
+      const foreign = replies.includes(null)
+        ? await wrongTypes(
+            connection,
+            [...places].filter(([, place]) => replies[place] === null).map(([key]) => key),
+          )
+        : undefined
+      if (foreign === undefined && places.size === calls.length) return replies.map((reply) => ({ reply }))
       const given = new Set<unknown>()
-      return keys.map((key): Outcome => {
+      return calls.map((call): Outcome => {
+        const key = call[1]!
         const error = foreign?.get(key)
         if (error !== undefined) return { error }
-        const reply = answers.get(key)!
+        const reply = replies[places.get(key)!]!
         // Bytes are their asker's own, to keep and to change.
         if (Buffer.isBuffer(reply) && given.has(key)) return { reply: Buffer.from(reply) }
         given.add(key)
@@ -74,10 +79,11 @@ async function outcomeOf(replying: Promise<Reply>): Promise<Outcome> {
 
 async function wrongTypes(
   connection: Connection,
-  keys: readonly (string | Uint8Array)[],
-): Promise<Map<string | Uint8Array, ServerError>> {
+  keys: readonly Argument[],
+): Promise<Map<Argument, ServerError> | undefined> {
+  if ((await connection.send(['EXISTS', ...keys], ALL_KEYS)) === 0) return undefined
   const types = await Promise.all(keys.map((key) => connection.send(['TYPE', key], ONE_KEY)))
-  const errors = new Map<string | Uint8Array, ServerError>()
+  const errors = new Map<Argument, ServerError>()
   for (const [index, key] of keys.entries()) {
     // A string that was not there for MGET came after it: absent is the right answer.
     if (types[index] === 'none' || types[index] === 'string') continue

@@ -69,7 +69,7 @@ describe.each(connections.filter(([name]) => !name.includes('RESP2')))('over %s'
     )
   })
 
-  test('gets of one tick go out as MGETs of at most 128 keys, across continuations of the tick too', async () => {
+  test('gets that come while one is under way go out as MGETs of at most 128 keys, across continuations of the tick too', async () => {
     const prefix = unique()
     const names = Array.from({ length: 300 }, (_, at) => `${prefix}:${at}`)
     await plain.send(['MSET', ...names.flatMap((name, at) => [name, String(at)])], ALL_KEYS)
@@ -81,8 +81,7 @@ describe.each(connections.filter(([name]) => !name.includes('RESP2')))('over %s'
       }),
     )
     expect(got).toEqual(names.map((_, at) => String(at)))
-    expect(await calls('mget')).toBe(3)
-    expect(await calls('get')).toBe(0)
+    expect([await calls('get'), await calls('mget'), await calls('exists')]).toEqual([1, 3, 0])
   })
 
   test('a get that finds no neighbour is a GET', async () => {
@@ -100,19 +99,21 @@ describe.each(connections.filter(([name]) => !name.includes('RESP2')))('over %s'
       void ticked.send(['SET', `${prefix}:${at}:other`, '1'], ONE_KEY)
     }
     expect(await Promise.all(got)).toEqual(Array.from({ length: 20 }, () => null))
-    expect([await calls('mget'), await calls('get')]).toEqual([1, 0])
+    expect([await calls('get'), await calls('mget')]).toEqual([1, 1])
   })
 
   test('a get asked before the key is overwritten tells what stood there, be it of another type', async () => {
     const [list, other] = [unique(), unique()]
     await redis.command('RPUSH', list, 'x')
     const outcomes = await Promise.allSettled([
+      ticked.send(['GET', other], GET),
       ticked.send(['GET', list], GET),
       ticked.send(['GET', other], GET),
       ticked.send(['SET', list, 'new'], ONE_KEY),
       ticked.send(['GET', list], GET),
     ])
     expect(outcomes).toMatchObject([
+      { value: null },
       { reason: { code: 'E_WRONG_TYPE', key: list } },
       { value: null },
       { value: 'OK' },
@@ -164,34 +165,40 @@ describe.each(connections.filter(([name]) => !name.includes('RESP2')))('over %s'
     ])
   })
 
-  test('calls of one script on one key run in one EVALSHA, each with its own answer or error', async () => {
+  test('calls of one script on one key that come while one is under way run in one EVALSHA, each with its own answer or error', async () => {
     const key = unique()
     await bump.run(ticked, { key }, { by: 1 })
     await redis.command('CONFIG', 'RESETSTAT')
-    const outcomes = await Promise.allSettled([1, 0, 2].map((by) => bump.run(ticked, { key }, { by })))
+    const outcomes = await Promise.allSettled([5, 1, 0, 2].map((by) => bump.run(ticked, { key }, { by })))
     expect(outcomes).toMatchObject([
-      { value: 2 },
+      { value: 6 },
+      { value: 7 },
       { reason: { code: 'E_SCRIPT', script: 'test/bump', key } },
-      { value: 4 },
+      { value: 9 },
     ])
-    expect((outcomes[1] as PromiseRejectedResult).reason.message).toContain('nothing to add')
-    expect((await calls('eval')) + (await calls('evalsha'))).toBe(1)
-    expect(await redis.command('GET', key)).toBe('4')
+    expect((outcomes[2] as PromiseRejectedResult).reason.message).toContain('nothing to add')
+    expect((await calls('eval')) + (await calls('evalsha'))).toBe(2)
+    expect(await redis.command('GET', key)).toBe('9')
   })
 })
 
 describe('whatever the client', () => {
   test('a key that appears between MGET and EXISTS is absent, and a wrong type is still told', async () => {
-    const [absent, list] = ['absent', 'list']
+    const [first, absent, list] = ['first', 'absent', 'list']
     const connection = ticking((command) => {
+      if (command[0] === 'GET') return 'value'
       if (command[0] === 'MGET') return [null, null]
       if (command[0] === 'EXISTS') return 2
       return command[1] === list ? 'list' : 'string'
     })
     const outcomes = await Promise.allSettled(
-      [absent, list].map((name) => connection.send(['GET', name], GET)),
+      [first, absent, list].map((name) => connection.send(['GET', name], GET)),
     )
-    expect(outcomes).toMatchObject([{ value: null }, { reason: { code: 'E_WRONG_TYPE', key: list } }])
+    expect(outcomes).toMatchObject([
+      { value: 'value' },
+      { value: null },
+      { reason: { code: 'E_WRONG_TYPE', key: list } },
+    ])
   })
 
   test('where many keys are refused, each is asked for by itself', async () => {
@@ -202,9 +209,10 @@ describe('whatever the client', () => {
       return command[0] === 'EXISTS' ? 1 : 'value'
     })
     const outcomes = await Promise.allSettled(
-      ['a', refusedKey, 'b'].map((name) => connection.send(['GET', name], GET)),
+      ['first', 'a', refusedKey, 'b'].map((name) => connection.send(['GET', name], GET)),
     )
     expect(outcomes).toMatchObject([
+      { value: 'value' },
       { value: 'value' },
       { reason: { code: 'E_DENIED', key: refusedKey } },
       { value: 'value' },
@@ -215,12 +223,15 @@ describe('whatever the client', () => {
     let sent = 0
     const lost = new Error('connection lost')
     const connection = ticking((command) => {
-      if (command[0] === 'EXISTS') return command.length - 1
+      if (command[0] === 'GET') return 'value'
       if (sent++ === 0) throw lost
       return command.slice(1).map(String)
     })
     const names = Array.from({ length: 200 }, (_, at) => `k${at}`)
-    const outcomes = await Promise.allSettled(names.map((name) => connection.send(['GET', name], GET)))
+    const [first, ...outcomes] = await Promise.allSettled(
+      ['first', ...names].map((name) => connection.send(['GET', name], GET)),
+    )
+    expect(first).toMatchObject({ value: 'value' })
     expect(
       outcomes.slice(0, 128).every((outcome) => outcome.status === 'rejected' && outcome.reason === lost),
     ).toBe(true)
@@ -233,19 +244,15 @@ describe('whatever the client', () => {
       ...answering(() => 'fine'),
       send(command) {
         if (broken) throw new Error('thrown')
-        return Promise.resolve(
-          command[0] === 'EXISTS' ? 2 : command[0] === 'MGET' ? ['fine', 'fine'] : 'fine',
-        )
+        return Promise.resolve(command[0] === 'MGET' ? ['fine', 'fine'] : 'fine')
       },
     })
+    const gets = () => ['a', 'b', 'c'].map((name) => connection.send(['GET', name], GET))
     await expect(connection.send(['GET', 'a'], GET)).rejects.toThrow('thrown')
-    const both = [connection.send(['GET', 'a'], GET), connection.send(['GET', 'b'], GET)]
-    for (const outcome of await Promise.allSettled(both))
+    for (const outcome of await Promise.allSettled(gets()))
       expect(outcome).toMatchObject({ reason: { message: 'thrown' } })
     broken = false
-    expect(
-      await Promise.all([connection.send(['GET', 'a'], GET), connection.send(['GET', 'b'], GET)]),
-    ).toEqual(['fine', 'fine'])
+    expect(await Promise.all(gets())).toEqual(['fine', 'fine', 'fine'])
   })
 
   test('on a cluster the gets of one slot go out together, those of others beside them', async () => {
@@ -253,14 +260,16 @@ describe('whatever the client', () => {
     const connection = tick({
       ...answering((command) => {
         sent.push(command)
-        return command[0] === 'MGET' ? command.slice(1).map(() => 'v') : command[0] === 'EXISTS' ? 2 : 'v'
+        return command[0] === 'MGET' ? command.slice(1).map(() => 'v') : 'v'
       }),
       cluster: true,
     })
-    await Promise.all(['{a}1', '{b}1', '{a}2', '{c}1'].map((name) => connection.send(['GET', name], GET)))
+    await Promise.all(
+      ['{c}0', '{a}1', '{b}1', '{a}2', '{c}1'].map((name) => connection.send(['GET', name], GET)),
+    )
     expect(sent).toEqual([
+      ['GET', '{c}0'],
       ['MGET', '{a}1', '{a}2'],
-      ['EXISTS', '{a}1', '{a}2'],
       ['GET', '{b}1'],
       ['GET', '{c}1'],
     ])

@@ -3,29 +3,34 @@ import type { Merge } from './merge.ts'
 
 interface Call {
   readonly command: Command
+  readonly shape: Shape
   readonly resolve: (reply: Reply) => void
   readonly reject: (error: unknown) => void
   /** Sent ahead of its run. */
   isGone: boolean
 }
 
-/** Calls that wait to go out as one, and which of them touch each key. */
+/** Calls that wait to go out as one. */
 interface Run {
   readonly merge: Merge
   readonly calls: Call[]
-  readonly byKey: Map<string, Call[]>
+  /** Which of them touch each key: known from when somebody has to ask. */
+  byKey: Map<string, Call[]> | undefined
 }
 
 /**
  * A connection whose calls of one tick go out together, each key's in the order they were asked.
  *
  * A call that cannot be merged is passed on at once: the clients write what they are given in one tick together anyway.
- * Calls that can be merged wait until the microtasks of this tick are done, and go out as one. What touches a key that a
- * waiting call touches sends that call on its way first; what touches no key (PING, PUBLISH, SCAN) sends all but reads. So no
- * order is ever changed but among calls that commute.
+ * So is one that could be while no other of its sort is under way: who asks one thing at a time waits for nothing. Those that
+ * come meanwhile wait until the microtasks of their tick are done, and go out as one. What touches a key that a waiting
+ * call touches sends that call on its way first; what touches no key (PING, PUBLISH, SCAN) sends all but reads. So no order
+ * is ever changed but among calls that commute.
  */
 export function tick(connection: Connection): Connection {
   const runs: Run[] = []
+  const alone = new Set<Merge>()
+  const leaving = new Map<Merge, () => void>()
 
   const close = () => {
     for (const run of runs.splice(0)) sendRun(connection, run)
@@ -45,8 +50,9 @@ export function tick(connection: Connection): Connection {
         continue
       }
       for (let key = from; key < to; key++) {
+        const byKey = (run.byKey ??= byKeyOf(run))
         const name = nameOf(command[key]!)
-        const touching = run.byKey.get(name)
+        const touching = byKey.get(name)
         if (touching === undefined) continue
         if (run.merge.reads !== true) {
           runs.splice(at--, 1)
@@ -54,7 +60,7 @@ export function tick(connection: Connection): Connection {
           break
         }
         // A read's run goes on without the key. Alone, so that its answer needs no second look, which would come too late.
-        run.byKey.delete(name)
+        byKey.delete(name)
         for (const call of touching) {
           call.isGone = true
           sendOne(connection, run.merge, call)
@@ -63,10 +69,24 @@ export function tick(connection: Connection): Connection {
     }
   }
 
+  const sendAlone = (merge: Merge, command: Command): Promise<Reply> => {
+    let leave = leaving.get(merge)
+    if (leave === undefined) leaving.set(merge, (leave = () => void alone.delete(merge)))
+    alone.add(merge)
+    let sent: Promise<Reply>
+    try {
+      sent = merge.sendOne(connection, command)
+    } catch (error) {
+      sent = Promise.reject(error)
+    }
+    sent.then(leave, leave)
+    return sent
+  }
+
   const join = (merge: Merge): Run => {
     const open = runs.find((run) => run.merge === merge)
     if (open !== undefined) return open
-    const run: Run = { merge, calls: [], byKey: new Map() }
+    const run: Run = { merge, calls: [], byKey: undefined }
     if (runs.push(run) === 1) queueMicrotask(schedule)
     return run
   }
@@ -74,19 +94,36 @@ export function tick(connection: Connection): Connection {
   return {
     client: connection.client,
     cluster: connection.cluster,
+    dear: connection.dear === true,
     masters: () => connection.masters(),
     send(command: Command, shape: Shape) {
       const { merge } = shape
       if (runs.length > 0) giveWay(command, shape)
       if (merge === undefined) return connection.send(command, shape)
+      if (!alone.has(merge) && !runs.some((run) => run.merge === merge)) return sendAlone(merge, command)
       const run = join(merge)
-      const [from, to] = keysAt(command, shape)
       return new Promise((resolve, reject) => {
-        const call = { command, resolve, reject, isGone: false }
+        const call = { command, shape, resolve, reject, isGone: false }
         run.calls.push(call)
-        for (let at = from; at < to; at++) touch(run.byKey, nameOf(command[at]!), call)
+        if (run.byKey !== undefined) note(run.byKey, call)
       })
     },
+  }
+}
+
+function byKeyOf({ calls }: Run): Map<string, Call[]> {
+  const byKey = new Map<string, Call[]>()
+  for (const call of calls) if (!call.isGone) note(byKey, call)
+  return byKey
+}
+
+function note(byKey: Map<string, Call[]>, call: Call): void {
+  const [from, to] = keysAt(call.command, call.shape)
+  for (let at = from; at < to; at++) {
+    const name = nameOf(call.command[at]!)
+    const touching = byKey.get(name)
+    if (touching === undefined) byKey.set(name, [call])
+    else touching.push(call)
   }
 }
 
@@ -97,29 +134,25 @@ function keysAt(command: Command, { firstKey, keyCount }: Shape): readonly [from
 
 const NOWHERE = [0, 0] as const
 
-function touch(byKey: Map<string, Call[]>, name: string, call: Call): void {
-  const touching = byKey.get(name)
-  if (touching === undefined) byKey.set(name, [call])
-  else touching.push(call)
-}
-
 function nameOf(key: Argument): string {
   return typeof key === 'string' ? key : Buffer.from(key).toString()
 }
 
 function sendRun(connection: Connection, { merge, calls: all }: Run): void {
-  const calls = all.filter((call) => !call.isGone)
+  const calls = all.some((call) => call.isGone) ? all.filter((call) => !call.isGone) : all
   if (calls.length === 1) return sendOne(connection, merge, calls[0]!)
   const groups = new Map<string | number, Call[]>()
   let last: string | number | undefined
+  let members: Call[] | undefined
   for (const call of calls) {
     const group = merge.group(call.command, connection.cluster)
-    if (merge.neighbours === true && last !== undefined && group !== last)
-      sendGroups(connection, merge, groups)
-    last = group
-    const members = groups.get(group)
-    if (members === undefined) groups.set(group, [call])
-    else members.push(call)
+    if (group !== last) {
+      if (merge.neighbours === true) sendGroups(connection, merge, groups)
+      members = groups.get(group)
+      if (members === undefined) groups.set(group, (members = []))
+      last = group
+    }
+    members!.push(call)
   }
   sendGroups(connection, merge, groups)
 }

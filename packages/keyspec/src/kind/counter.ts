@@ -11,7 +11,7 @@ import { homeOf } from './key.ts'
 import { type EntryOptions, type Kind, keySpec } from './kind.ts'
 import { ttlFor } from './lifetime.ts'
 import * as lua from './lua.gen.ts'
-import { ManyStrings, StringKey } from './string.ts'
+import { ManyStrings, stringHome, StringKey } from './string.ts'
 import { renewalOf } from './write.ts'
 
 /** An entry of counters: `keys.visits({ page })` is a `CounterKey`. */
@@ -34,7 +34,7 @@ export function counter<const P extends string, const C extends ParamCodecs<P> =
     keys: [spec],
     together: false,
     open(opening) {
-      const home = { ...homeOf(spec, opening), codec: integer }
+      const home = stringHome(homeOf(spec, opening), integer)
       return openEntry(
         spec,
         opening,

@@ -10,6 +10,7 @@ import { type Home, homeOf, Key } from './key.ts'
 import { type EntryOptions, type Kind, keySpec } from './kind.ts'
 import { ttlFor } from './lifetime.ts'
 import * as lua from './lua.gen.ts'
+import { shapeOfSet } from './set-together.ts'
 
 /** An entry of strings: `keys.session({ userId })` is a `StringKey`. */
 export type StringEntry<P extends string, C, T, In> = Entry<P, C, StringKey<T, In>, ManyStrings<T, In>>
@@ -25,7 +26,7 @@ export function string<const P extends string, T, In, const C extends ParamCodec
     keys: [spec],
     together: false,
     open(opening) {
-      const home = { ...homeOf(spec, opening), codec }
+      const home = stringHome(homeOf(spec, opening), codec)
       return openEntry(
         spec,
         opening,
@@ -59,6 +60,17 @@ const UPDATE_ATTEMPTS = 100
 /** What string keys of one entry share. */
 export interface StringHome<T, In> extends Home {
   readonly codec: Codec<T, In>
+  /** What follows the value in a SET, unless each key has a lifetime of its own. */
+  readonly expiry: readonly string[] | undefined
+  readonly shapeOfSet: (value: string | Uint8Array) => Shape
+}
+
+/** What string keys of one entry share. */
+export function stringHome<T, In, H extends Home>(home: H, codec: Codec<T, In>): H & StringHome<T, In> {
+  const { connection, lifetime } = home
+  const isForever = lifetime.ttlMs === 'forever'
+  const expiry = isForever ? [] : lifetime.jitter > 0 ? undefined : ['PX', String(lifetime.ttlMs)]
+  return { ...home, codec, expiry, shapeOfSet: shapeOfSet(connection) }
 }
 
 /** A key that holds one value. */
@@ -159,7 +171,7 @@ export class StringKey<T, In = T> extends Key {
   /** @internal Writes a stored form. */
   async put(stored: string | Uint8Array): Promise<void> {
     if (this.#keepsTtl) await this.#setOnce(stored, { get: false, present: false })
-    else await this.send(['SET', this.name, stored, ...this.#expiry()], ONE_KEY)
+    else await this.send(['SET', this.name, stored, ...this.#expiry()], this.home.shapeOfSet(stored))
   }
 
   get #shape(): Shape {
@@ -172,8 +184,7 @@ export class StringKey<T, In = T> extends Key {
   }
 
   #expiry(): readonly Argument[] {
-    const { lifetime } = this.home
-    return lifetime.ttlMs === 'forever' ? [] : ['PX', String(ttlFor(lifetime))]
+    return this.home.expiry ?? ['PX', String(ttlFor(this.home.lifetime))]
   }
 
   #setOnce(value: string | Uint8Array, how: { get: boolean; present: boolean }): Promise<Reply> {

@@ -63,6 +63,7 @@ export function movingFrom(connection: Connection, specs: readonly KeySpec[], pr
   return {
     client: connection.client,
     cluster: connection.cluster,
+    dear: connection.dear === true,
     masters: () => connection.masters(),
     async send(command: Command, shape: Shape): Promise<Reply> {
       const moves: Promise<unknown>[] = []

@@ -103,7 +103,7 @@ test('a script that is lost while calls are under way is still run once for each
   expect(new Set(answers).size).toBe(400)
 })
 
-test('merged calls are bounded: 200 on one key are four scripts, in order', async () => {
+test('merged calls are bounded: 200 on one key are one alone and four together, in order', async () => {
   const key = unique()
   await count.run(ticked, { key }, { by: 1 })
   await redis.command('CONFIG', 'RESETSTAT')
@@ -114,7 +114,7 @@ test('merged calls are bounded: 200 on one key are four scripts, in order', asyn
     (sum, [, n]) => sum + Number(n),
     0,
   )
-  expect(runs).toBe(4)
+  expect(runs).toBe(1 + 4)
 })
 
 test('merged calls on many keys stay apart', async () => {

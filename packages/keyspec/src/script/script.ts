@@ -69,6 +69,7 @@ export function script<const K extends string, A extends Arguments, R>(
   const source = `${prelude(keys, args)} ${lua}`
   const plain = sourceOf(source)
   const encoders = Object.entries(args)
+  const bare = keys.map((key) => (key.endsWith('*') ? key.slice(0, -1) : key))
   if (merge !== false && (starred || encoders.some(([, how]) => 'rest' in how)))
     throw new SchemaError(`script ${name}: calls that take any number of keys or arguments cannot be merged`)
   const base = { firstKey: 3, keyCount: keys.length, ...(bytes ? { bytes } : {}) }
@@ -85,15 +86,13 @@ export function script<const K extends string, A extends Arguments, R>(
     source,
     async run(connection, keyValues, values) {
       const command: Argument[] = ['EVALSHA', plain.sha, String(keys.length)]
-      for (const key of keys) {
-        const value = (keyValues as Record<string, string | readonly Argument[]>)[
-          key.endsWith('*') ? key.slice(0, -1) : key
-        ]!
+      for (const key of bare) {
+        const value = (keyValues as Record<string, string | readonly Argument[]>)[key]!
         if (typeof value === 'string') command.push(value)
         else command.push(...value)
       }
       const keyCount = command.length - 3
-      command[2] = String(keyCount)
+      if (starred) command[2] = String(keyCount)
       for (const [argument, how] of encoders) {
         const value = (values as Record<string, unknown>)[argument]
         if ('rest' in how) for (const item of value as readonly Argument[]) command.push(item)
@@ -157,22 +156,21 @@ function prelude(keys: readonly string[], args: Arguments): string {
 async function evaluate(
   connection: Connection,
   source: Source,
-  command: Command,
+  command: Command, // EVALSHA of this source
   shape: Shape,
 ): Promise<Reply> {
-  const [, , ...operands] = command
   let slots = source.known.get(connection)
   if (slots === undefined) source.known.set(connection, (slots = new Set()))
-  const slot = connection.cluster && operands.length > 1 ? slotOf(String(operands[1])) : 0
+  const slot = connection.cluster && command.length > 3 ? slotOf(String(command[3])) : 0
   if (slots.has(slot)) {
     try {
-      return await connection.send(['EVALSHA', source.sha, ...operands], shape)
+      return await connection.send(command, shape)
     } catch (error) {
       if (!isUnknown(error)) throw error
     }
   }
   slots.add(slot)
-  return connection.send(['EVAL', source.text, ...operands], shape)
+  return connection.send(['EVAL', source.text, ...command.slice(2)], shape)
 }
 
 /** The source that runs the body once for each run of arguments, and answers `[1, reply]` or `[0, error]` for each. */
@@ -242,7 +240,7 @@ function mergeRuns(one: Source, many: Source, keyCount: number, width: number, s
       const values = calls.flatMap((call) => call.slice(firstArgument))
       // A call without arguments still needs a place to stand in.
       const places = width === 0 ? calls.map(() => '') : values
-      const head = calls[0]!.slice(0, firstArgument)
+      const head = ['EVALSHA', many.sha, ...calls[0]!.slice(2, firstArgument)]
       const replies = await evaluate(
         connection,
         many,

@@ -106,6 +106,7 @@ export function guarded(connection: Connection, options: GuardOptions = {}): Gua
   const guard = (inner: Connection): Connection => ({
     client: inner.client,
     cluster: inner.cluster,
+    dear: inner.dear === true,
     send(command, shape) {
       const start = tickTime()
       const round = breaker.admit(start)

@@ -8,7 +8,7 @@ import { DecodeError, SchemaError } from '../../errors.ts'
 import { type Entry, keyWriter, openEntry, prefixed } from '../../kind/entry.ts'
 import { homeOf } from '../../kind/key.ts'
 import { type EntryOptions, type Kind, type KeySpec, keySpec, type Opening } from '../../kind/kind.ts'
-import { ManyStrings, stringHome, StringKey } from '../../kind/string.ts'
+import { ManyStrings, type StringHome, stringHome, StringKey } from '../../kind/string.ts'
 import type { ParamCodecs, ParamValues } from '../../param.ts'
 import { readable } from '../../codec/readable.ts'
 import { freeze } from './freeze.ts'
@@ -127,9 +127,7 @@ function nearOf<T>({ pattern }: KeySpec, { near }: CacheOptions, opening: Openin
   return copies
 }
 
-interface CacheHome<T, In> extends LoadsHome<T, In> {
-  readonly renewsOnRead: boolean
-  readonly now: (() => number) | undefined
+interface CacheHome<T, In> extends StringHome<T, In>, Omit<LoadsHome<T, In>, keyof StringHome<T, In>> {
   readonly loads: Loads<T, In>
   readonly near: Near<T> | undefined
   /** Whether values that all may share are frozen. */
@@ -200,7 +198,7 @@ export class CacheKey<T, In = T> extends StringKey<T, In> {
         isEverybodys
           ? { everybodys: Promise.resolve(value), stored: undefined }
           : { everybodys: undefined, stored: readable(codec, stored as string | Buffer) },
-        ttlMs === FOREVER ? Infinity : (ttlMs as number),
+        ttlMs === FOREVER ? 'forever' : (ttlMs as number),
       )
     return value
   }

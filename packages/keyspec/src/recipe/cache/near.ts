@@ -9,13 +9,24 @@ export interface Copy<T> {
   readonly stored: string | Uint8Array | undefined
 }
 
-interface Kept<T> extends Copy<T> {
+/** As it is kept; what a hit looks at stands together, in front. */
+class Kept<T> implements Copy<T> {
+  /** Since the hand of the clock last passed. */
+  used = false
+  /** When the key expires in Redis, in whole ms of `performance.now()`, since those need no memory of their own; 0: never. */
+  readonly endsAt: number
+  readonly everybodys: Promise<T> | undefined
+  readonly stored: string | Uint8Array | undefined
   readonly name: string
   readonly place: number
-  /** When the key expires in Redis, in the time of `performance.now()`. */
-  readonly endsAt: number
-  /** Since the hand of the clock last passed. */
-  used: boolean
+
+  constructor(name: string, place: number, { everybodys, stored }: Copy<T>, endsAt: number) {
+    this.endsAt = endsAt
+    this.everybodys = everybodys
+    this.stored = stored
+    this.name = name
+    this.place = place
+  }
 }
 
 /** A read that is under way, and that nothing was written behind so far. */
@@ -50,12 +61,12 @@ export class Near<T> implements Follower {
     const kept = this.#copies.get(name)
     if (kept === undefined) return undefined
     const now = tickTime()
-    if (now >= kept.endsAt) {
+    if (now >= kept.endsAt && kept.endsAt !== 0) {
       this.#remove(kept)
       return undefined
     }
     if (now >= this.#watch.trustedUntil) return undefined
-    kept.used = true
+    if (!kept.used) kept.used = true
     return kept
   }
 
@@ -77,11 +88,11 @@ export class Near<T> implements Follower {
     return this.#watch.keeps
   }
 
-  /** Keeps a copy for so many ms from the beginning of the read. */
-  keep({ name, begunAt }: Reading, copy: Copy<T>, ms: number): void {
+  /** Keeps a copy for so many ms from the beginning of the read, or without end. */
+  keep({ name, begunAt }: Reading, copy: Copy<T>, ms: number | 'forever'): void {
     this.#forget(name)
     const place = this.#free.pop() ?? (this.#ring.length < this.#most ? this.#ring.length : this.#evict())
-    const kept = { ...copy, name, place, endsAt: begunAt + ms, used: false }
+    const kept = new Kept(name, place, copy, ms === 'forever' ? 0 : Math.floor(begunAt + ms))
     this.#ring[place] = kept
     this.#copies.set(name, kept)
   }

@@ -1,0 +1,63 @@
+import { type Command, type Connection, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
+import type { Merge, Outcome } from '../connection/merge.ts'
+import { ServerError, unwrapped } from '../connection/server-error.ts'
+import { KeyspecError } from '../errors.ts'
+import { int, rest } from '../script/argument.ts'
+import { script } from '../script/script.ts'
+import * as lua from './lua.gen.ts'
+
+const setTogether = script('kind/set-together', {
+  keys: ['keys*'],
+  args: { ttlMs: int, values: rest },
+  lua: lua.setTogether,
+  reply: (reply) => reply as readonly Reply[] | null,
+})
+
+/** Values longer than this gain nothing by going together: what they cost is their bytes. */
+const SHORT = 1_024
+
+/**
+ * The shape of a plain `SET key value [PX ttl]`. Over a client whose commands are dear, those of one tick that have one
+ * lifetime go out as one script. Not on a cluster, where neighbours are seldom of one slot.
+ */
+export function shapeOfSet({ dear, cluster }: Connection): (value: string | Uint8Array) => Shape {
+  if (dear !== true || cluster) return () => ONE_KEY
+  return (value) => (value.length <= SHORT ? TOGETHER : ONE_KEY)
+}
+
+const merge: Merge = {
+  most: 64,
+  // The same key may stand in two groups, where the lifetime is spread.
+  neighbours: true,
+  group: (call) => String(call[4] ?? '0'),
+  sendOne: (connection, call) => connection.send(call, ONE_KEY),
+  async send(connection, calls) {
+    const keys = calls.map((call) => call[1]!)
+    const values = calls.map((call) => call[2]!)
+    let failed: readonly Reply[] | null
+    try {
+      failed = await setTogether.run(connection, { keys }, { ttlMs: Number(calls[0]![4] ?? 0), values })
+    } catch (error) {
+      // Who may not run scripts may still SET.
+      if (!(error instanceof KeyspecError)) throw error
+      return Promise.all(calls.map((call) => outcomeOf(connection, call)))
+    }
+    const outcomes: Outcome[] = calls.map(() => ({ reply: 'OK' }))
+    for (let at = 0; at < (failed?.length ?? 0); at += 2) {
+      const place = (failed![at] as number) - 1
+      const reply = unwrapped(String(failed![at + 1]))
+      outcomes[place] = { error: new ServerError(reply, 'SET', String(keys[place])) }
+    }
+    return outcomes
+  },
+}
+
+async function outcomeOf(connection: Connection, call: Command): Promise<Outcome> {
+  try {
+    return { reply: await connection.send(call, ONE_KEY) }
+  } catch (error) {
+    return { error }
+  }
+}
+
+const TOGETHER: Shape = { ...ONE_KEY, merge }
