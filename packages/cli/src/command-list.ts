@@ -69,6 +69,11 @@ export const commands: { readonly [name: string]: Listed } = {
     about: 'Write the keys of such a file into a server, after a look at both',
     load: async () => (await import('./commands/import.ts')).importCommand,
   },
+  copy: {
+    group: 'Move',
+    about: 'Copy keys to another server, with nothing between, after a look at both',
+    load: async () => (await import('./commands/copy.ts')).copy,
+  },
   diff: {
     group: 'Move',
     about: 'Keys that two servers, or a server and an export, do not have alike',

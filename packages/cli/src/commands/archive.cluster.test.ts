@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createCluster } from 'redis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keyspec } from '../../../../test-support/command-line.ts'
+import { startRedis } from 'keyspec/testing'
 import { type Cluster, startCluster } from '../../../../test-support/index.ts'
 
 let cluster: Cluster
@@ -72,4 +73,20 @@ test('a cluster is exported, emptied, filled again, and is what it was; while a 
   expect(await run('diff', file)).toMatchObject({ code: 0 })
   expect(await run('diff', cluster.urls[1]!, '--other-cluster')).toMatchObject({ code: 0 })
   expect(await run('import', file, '--yes')).toMatchObject({ code: 1 })
+
+  const alone = await startRedis()
+  try {
+    const copied = await run('copy', '--to', alone.url, '--yes')
+    expect(copied.out, copied.err).toMatch(new RegExp(`^${all} keys copied`))
+    expect(await alone.command('PEXPIRETIME', names[99]!)).toBe(Number(soon))
+    for (const node of await cluster.masters()) await node.command('FLUSHALL')
+    const back = ['copy', '--url', alone.url, '--to', cluster.urls[0]!, '--to-cluster', '--max-load', '1']
+    const returned = await keyspec([...back, '--yes'])
+    expect(returned.out, returned.err).toMatch(new RegExp(`^${all} keys copied`))
+    expect(await count()).toBe(all)
+    expect(await send(names[99]!, 'PEXPIRETIME')).toBe(Number(soon))
+    expect(await send(binary, 'GET')).toBe('x')
+  } finally {
+    await alone.stop()
+  }
 })

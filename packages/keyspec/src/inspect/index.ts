@@ -6,6 +6,7 @@ export { audit, type Audited, type AuditOptions } from './audit.ts'
 export { type Estimate } from './estimate.ts'
 export { type Eviction } from './eviction.ts'
 export { type Finding, type FindingCode } from './finding.ts'
+export { type Copied, copyKeys, type CopyOptions, type CopyPreview, previewCopy } from './copy.ts'
 export {
   diffArchive,
   type Difference,

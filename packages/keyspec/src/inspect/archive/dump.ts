@@ -83,6 +83,15 @@ export async function* dumpChosen(
   }
 }
 
+/** Dumps the first of these keys that is there. */
+export async function dumpSome(connection: Connection, keys: readonly Buffer[]): Promise<Dumped | undefined> {
+  for (const key of keys) {
+    const { keys: found } = await dumpOne(connection, key, undefined, (batch) => batch())
+    if (found.length > 0) return found[0]
+  }
+  return undefined
+}
+
 /** How many bytes of values are asked for, or written, at once. */
 export const BATCH_BYTES = 1024 * 1024
 
