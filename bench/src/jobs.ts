@@ -4,6 +4,9 @@ const load: { readonly [name: string]: () => Promise<Job> } = {
   'get-set': async () => (await import('./jobs/get-set.ts')).getSet,
   limiter: async () => (await import('./jobs/limiter.ts')).limiter,
   queue: async () => (await import('./jobs/queue.ts')).queue,
+  vectors: async () => (await import('./jobs/vectors.ts')).vectors,
+  cache: async () => (await import('./jobs/cache.ts')).cache,
+  'cache-near': async () => (await import('./jobs/cache-near.ts')).cacheNear,
 }
 
 /** The names of all jobs, in the order of the report. */
