@@ -1,3 +1,5 @@
+import { snapshotSchema } from './snapshot.ts'
+
 const text = { type: 'string' } as const
 const number = { type: 'integer', minimum: 0 } as const
 
@@ -47,6 +49,7 @@ export const auditJson = {
         notDecoded: { ...number, description: 'how many values were too large, or an element of them' },
         evictionPolicy: { ...text, description: 'absent where the server does not say' },
         accepted: { ...number, description: 'how many findings the baseline accepts whole' },
+        snapshot: snapshotSchema,
       },
       required: ['record', 'keys', 'sampled', 'decoded', 'notDecoded', 'accepted'],
       additionalProperties: false,

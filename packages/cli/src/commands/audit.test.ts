@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { keyspec as run } from '../../../../test-support/command-line.ts'
+import { keyspec as run, type Ran } from '../../../../test-support/command-line.ts'
 import { startRedis, type TemporaryRedis } from 'keyspec/testing'
 import { auditJson } from './audit-json.ts'
 
@@ -115,7 +115,71 @@ test('a baseline accepts what there is, and reports what is new or has grown', a
   ])
 })
 
+test('finds the same in a snapshot, in a file or from the server, and says which it was', async () => {
+  await redis.command('CONFIG', 'SET', 'repl-diskless-sync-delay', '0')
+  await redis.command('SAVE')
+  const file = join(redis.directory, 'dump.rdb')
+  const findings = (ran: Ran) =>
+    ran
+      .json()
+      .slice(0, -1)
+      .map((finding) => ({ ...finding, samples: [...finding.samples].sort() }))
+  const live = await keyspec(['audit', '--json'])
+  const read = await run(['audit', '--snapshot', file, '--json'])
+  const received = await keyspec(['audit', '--snapshot', '--json'])
+  expect(findings(read)).toEqual(findings(live))
+  expect(findings(received)).toEqual(findings(live))
+  expect([read.code, received.code, read.err, received.err]).toEqual([1, 1, '', ''])
+  const validate = new Ajv2020().compile(auditJson)
+  for (const { json } of [read, received]) {
+    for (const line of json()) expect(validate(line), JSON.stringify(validate.errors)).toBe(true)
+    expect(json().at(-1)).toMatchObject({
+      keys: live.json().at(-1).keys,
+      decoded: live.json().at(-1).decoded,
+      snapshot: { server: expect.stringMatching(/^(Redis|Valkey) /), expired: 0, elsewhere: 0 },
+    })
+  }
+  // What the server evicts is asked of it, and no file knows it.
+  expect([received.json().at(-1).evictionPolicy, read.json().at(-1).evictionPolicy]).toEqual([
+    'noeviction',
+    undefined,
+  ])
+  const { out } = await run(['audit', '--snapshot', file, '--no-values'])
+  expect(out).toMatch(
+    /\d keys of a snapshot looked at \(taken \d{4}-.* UTC by \w+ .*\), 0 decoded, the snapshot does not say what/,
+  )
+})
+
+test('a file that is no whole snapshot, and a user that may not replicate, are each said in one line', async () => {
+  const cut = join(folder, 'cut.rdb')
+  writeFileSync(cut, readFileSync(join(redis.directory, 'dump.rdb')).subarray(0, 100))
+  const { code, err } = await run(['audit', '--snapshot', cut])
+  expect([code, err]).toEqual([2, `keyspec: ${cut}: the snapshot ends before it is whole, after 100 bytes\n`])
+  await redis.command(
+    'ACL',
+    'SETUSER',
+    'reader',
+    'on',
+    '>secret',
+    '~*',
+    '+@read',
+    '+ping',
+    '+info',
+    '+hello',
+    '+client',
+  )
+  const url = redis.url.replace('unix://', 'unix://reader:secret@localhost')
+  const refused = await run(['audit', '--snapshot', '--url', url])
+  expect([refused.code, refused.err]).toEqual([
+    3,
+    expect.stringMatching(/^keyspec: the server sends no snapshot: NOPERM.*dump\.rdb.*\n$/),
+  ])
+})
+
 test.each<[string, string[], string]>([
+  ['a sample of a snapshot', ['--snapshot', '--sample', '5'], 'a snapshot is read whole'],
+  ['a file without --snapshot', ['dump.rdb'], 'a file is read with --snapshot'],
+  ['a file that is not there', ['--snapshot', 'no.rdb'], 'there is no no.rdb'],
   [
     'a baseline that is not there',
     ['--baseline', 'no.json'],

@@ -1,14 +1,16 @@
 import { resolve } from 'node:path'
-import { audit as auditKeys, type Audited, type Finding } from 'keyspec/inspect'
-import { type Call, command } from '../command.ts'
-import { exit, misused } from '../failure.ts'
+import { audit as auditKeys, type Audited, type Finding, type SnapshotSource } from 'keyspec/inspect'
+import { type Call, command, type Settings } from '../command.ts'
+import { exit, type ExitCode, misused } from '../failure.ts'
 import { serverOptions } from '../options.ts'
 import { count, counted } from '../render/units.ts'
 import { auditJson } from './audit-json.ts'
 import { readBaseline, writeBaseline } from './audit-baseline.ts'
+import { type Keys, snapshotJson, snapshotOptions, snapshotText, withKeys } from './snapshot.ts'
 
 const options = {
   ...serverOptions,
+  ...snapshotOptions,
   each: { about: 'a line for each key as it is found, rather than one for all that are alike' },
   sample: { value: 'N', number: true, about: 'look at about so many keys, taken at random' },
   'no-values': { about: 'do not read values' },
@@ -18,6 +20,7 @@ const options = {
 
 /** `keyspec audit` */
 export const audit = command({
+  operands: '[FILE]',
   options,
   examples: [
     ['keyspec audit', 'every key against the schema'],
@@ -25,82 +28,104 @@ export const audit = command({
     ['keyspec audit --baseline debt.json --write-baseline', 'accept what is wrong today'],
     ['keyspec audit --baseline debt.json', 'fail only where something is new, or has grown'],
     ['keyspec audit --each --json', 'every key that is wrong, as JSON'],
+    ['keyspec audit --snapshot dump.rdb', 'the keys of a file; no server is asked'],
+    ['keyspec audit --snapshot', 'the keys of a snapshot that the server makes for it'],
   ],
   json: { form: 'lines', schema: auditJson },
   async run(call) {
-    const { out, log, signal } = call
     const asked = checked(call)
-    const { schema, prefix } = await call.config()
+    const settings = await call.config()
     const path = asked.baseline === undefined ? undefined : resolve(call.cwd, asked.baseline)
     const accepted = path === undefined || asked.writes ? () => 0 : readBaseline(path, asked.baseline!)
-    const connection = await call.connect()
-
-    const found: Finding[] = []
-    let reported = 0
-    let acceptedWhole = 0
-    const going = auditKeys(schema, connection, {
-      prefix,
-      signal,
-      each: asked.each,
-      sample: asked.sample,
-      values: call.options['no-values'] !== true,
-      maxLoad: call.options['max-load'],
-      onProgress: ({ keys }) => log.progress(() => `${counted(keys, 'key')} looked at`),
-    })
-    let audited: Audited
-    for (;;) {
-      const { value, done } = await going.next()
-      if (done === true) {
-        audited = value
-        break
-      }
-      // Kept only where there is a bounded number of them.
-      if (asked.writes) found.push(value)
-      const before = accepted(value)
-      if (asked.writes || value.count <= before) {
-        acceptedWhole += 1
-        continue
-      }
-      reported += 1
-      out.record({ record: 'finding', ...value, ...(before > 0 ? { accepted: before } : {}) }, () =>
-        textOf(call, value, before, asked.each),
-      )
-    }
-    log.done()
-    if (asked.writes) writeBaseline(path!, found)
-    const { keys, decoded, notDecoded, eviction } = audited
-    out.record(
-      {
-        record: 'summary',
-        keys,
-        sampled: asked.sample !== undefined,
-        decoded,
-        notDecoded,
-        evictionPolicy: eviction?.policy,
-        accepted: acceptedWhole,
-      },
-      () => summaryOf(audited, { reported, acceptedWhole, ...asked }),
-    )
-    return reported > 0 ? exit.findings : exit.fine
+    const valueBytes = asked.values ? undefined : 0
+    return withKeys(call, settings, valueBytes, (keys) => report(call, keys, settings, asked, path, accepted))
   },
 })
+
+async function report(
+  call: Call<typeof options>,
+  { from, snapshot }: Keys,
+  { schema, prefix }: Settings,
+  asked: Asked,
+  path: string | undefined,
+  accepted: (finding: Finding) => number,
+): Promise<ExitCode> {
+  const { out, log, signal } = call
+  const found: Finding[] = []
+  let reported = 0
+  let acceptedWhole = 0
+  const going = auditKeys(schema, from, {
+    prefix,
+    signal,
+    each: asked.each,
+    sample: asked.sample,
+    values: asked.values,
+    maxLoad: call.options['max-load'],
+    onProgress: ({ keys }) => log.progress(() => `${counted(keys, 'key')} looked at`),
+  })
+  let audited: Audited
+  for (;;) {
+    const { value, done } = await going.next()
+    if (done === true) {
+      audited = value
+      break
+    }
+    const finding = snapshot === undefined ? value : inSnapshot(value)
+    // Kept only where there is a bounded number of them.
+    if (asked.writes) found.push(finding)
+    const before = accepted(finding)
+    if (asked.writes || finding.count <= before) {
+      acceptedWhole += 1
+      continue
+    }
+    reported += 1
+    out.record({ record: 'finding', ...finding, ...(before > 0 ? { accepted: before } : {}) }, () =>
+      textOf(call, finding, before, asked.each),
+    )
+  }
+  log.done()
+  if (asked.writes) writeBaseline(path!, found)
+  const { keys, decoded, notDecoded, eviction } = audited
+  out.record(
+    {
+      record: 'summary',
+      keys,
+      sampled: asked.sample !== undefined,
+      decoded,
+      notDecoded,
+      evictionPolicy: eviction?.policy,
+      accepted: acceptedWhole,
+      ...(snapshot === undefined ? {} : { snapshot: snapshotJson(snapshot) }),
+    },
+    () => summaryOf(audited, snapshot, { reported, acceptedWhole, ...asked }),
+  )
+  return reported > 0 ? exit.findings : exit.fine
+}
+
+/** What takes too much in a snapshot, where values are packed, takes more in memory. */
+function inSnapshot(finding: Finding): Finding {
+  if (finding.code !== 'over-budget') return finding
+  return { ...finding, message: `${finding.message}: by its serialized size, and memory is mostly more` }
+}
 
 interface Asked {
   readonly each: boolean
   readonly sample: number | undefined
   readonly baseline: string | undefined
   readonly writes: boolean
+  readonly values: boolean
 }
 
-function checked({
-  options: { each = false, sample, baseline, 'write-baseline': writes = false },
-}: Call<typeof options>): Asked {
+function checked({ options: given }: Call<typeof options>): Asked {
+  const { each = false, sample, baseline, 'write-baseline': writes = false } = given
+  if (sample !== undefined && given.snapshot === true)
+    throw misused('a snapshot is read whole: leave out --sample')
   if (sample !== undefined && !(Number.isInteger(sample) && sample > 0))
     throw misused(`--sample takes a number of keys, not ${sample}`)
   if (writes && baseline === undefined) throw misused('--write-baseline needs --baseline FILE')
   if (writes && sample !== undefined) throw misused('a sample does not know all that is to be accepted')
   if (each && baseline !== undefined) throw misused('a baseline knows findings, not keys: leave out --each')
-  return { each, sample, baseline, writes }
+  return { each, sample, baseline, writes, values: given['no-values'] !== true }
 }
 
 function textOf(
@@ -128,16 +153,22 @@ const EMPTY = '(the empty key)'
 
 function summaryOf(
   { keys, decoded, notDecoded, eviction }: Audited,
+  snapshot: SnapshotSource | undefined,
   { reported, acceptedWhole, each, sample, writes }: Asked & { reported: number; acceptedWhole: number },
 ): string {
   const said = [
-    sample === undefined
-      ? `${counted(keys, 'key')} looked at`
-      : `a sample of ${counted(keys, 'key')} looked at, not all`,
+    snapshot !== undefined
+      ? `${counted(keys, 'key')} of a snapshot looked at (${snapshotText(snapshot)})`
+      : sample === undefined
+        ? `${counted(keys, 'key')} looked at`
+        : `a sample of ${counted(keys, 'key')} looked at, not all`,
     `${count(decoded)} decoded`,
   ]
   if (notDecoded > 0) said.push(`${count(notDecoded)} too large to decode`)
-  if (eviction === undefined) said.push('the server does not say what it evicts')
+  if (eviction === undefined)
+    said.push(
+      `the ${snapshot === undefined ? 'server' : 'snapshot'} does not say what ${snapshot === undefined ? 'it' : 'the server'} evicts`,
+    )
   if (writes) said.push(`${counted(acceptedWhole, 'finding')} written to the baseline`)
   else if (acceptedWhole > 0) said.push(`${counted(acceptedWhole, 'finding')} in the baseline`)
   const found = reported === 0 ? 'nothing found' : counted(reported, each ? 'fault' : 'finding')

@@ -1,3 +1,5 @@
+import { snapshotSchema } from './snapshot.ts'
+
 const estimate = {
   description: 'a number, and its 95 % interval; the same three times where all keys were counted',
   type: 'object',
@@ -33,7 +35,7 @@ const buckets = (below: string) => ({
 
 const tallied = {
   keys: estimate,
-  bytes: estimate,
+  bytes: { ...estimate, description: 'of the size that sizes names' },
   share: { ...estimate, description: 'the part of the memory of all that was chosen' },
   types: named,
   encodings: named,
@@ -51,6 +53,11 @@ export const statsJson = {
   type: 'object',
   properties: {
     by: { enum: ['entry', 'prefix'] },
+    sizes: {
+      enum: ['memory', 'serialized'],
+      description: 'what bytes are: what MEMORY USAGE says, or what keys take in a snapshot',
+    },
+    snapshot: snapshotSchema,
     exact: { type: 'boolean', description: 'whether all keys were looked at' },
     looked: { ...count, description: 'how many keys were looked at' },
     of: { ...count, description: 'how many keys the server has' },
@@ -85,6 +92,6 @@ export const statsJson = {
       },
     },
   },
-  required: ['by', 'exact', 'looked', 'of', 'all', 'groups', 'biggest'],
+  required: ['by', 'sizes', 'exact', 'looked', 'of', 'all', 'groups', 'biggest'],
   additionalProperties: false,
 } as const

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keyspec as run } from '../../../../test-support/command-line.ts'
@@ -74,7 +75,27 @@ test('groups by prefix, escaped', async () => {
   expect(biggest[0]).toMatchObject({ key: String.raw`shop:big\n`, type: 'string' })
 })
 
+test('counts a snapshot by what its keys take there, and says so', async () => {
+  await redis.command('SAVE')
+  const file = join(redis.directory, 'dump.rdb')
+  const { out, code } = await run(['stats', '--snapshot', file, '--top', '1'])
+  expect(code).toBe(0)
+  for (const line of [
+    /^501 keys of a snapshot \(taken .* by \w+ .*\): sizes are serialized sizes, not memory$/,
+    /^ENTRY +KEYS +SERIALIZED +SHARE +NO TTL +TYPE +ENCODING$/,
+    /^session +400 .* string +raw 89%, embstr 11%$/,
+    /^SERIALIZED SIZE /,
+    /^all +-$/,
+  ])
+    expect(out.split('\n')).toContainEqual(expect.stringMatching(line))
+  const { json } = await run(['stats', '--snapshot', file, '--entry', 'session', '--json'])
+  const validate = new Ajv2020().compile(statsJson)
+  expect(validate(json()[0]), JSON.stringify(validate.errors)).toBe(true)
+  expect(json()[0]).toMatchObject({ sizes: 'serialized', exact: true, all: { keys: { value: 400 } } })
+})
+
 test.each<[string, string[], string]>([
+  ['a sample of a snapshot', ['--snapshot', '--sample', '5'], 'a snapshot is read whole'],
   ['a grouping that is none', ['--by', 'name'], '--by takes entry or prefix, not "name"'],
   ['a depth of entries', ['--depth', '2'], '--depth needs --by prefix'],
   ['a sample of all', ['--sample', '2', '--exact'], '--sample or --exact, not both'],

@@ -2,6 +2,7 @@ import {
   type Bucket,
   type NamedPortion,
   shown,
+  type SnapshotSource,
   stats as statsOf,
   type Stats,
   type StatsGroup,
@@ -14,11 +15,13 @@ import { estimate, percent } from '../render/estimate.ts'
 import { table } from '../render/table.ts'
 import { bytes, count, counted, time } from '../render/units.ts'
 import type { Paint } from '../terminal/paint.ts'
+import { snapshotJson, snapshotOptions, snapshotText, withKeys } from './snapshot.ts'
 import { statsJson } from './stats-json.ts'
 
 const options = {
   ...serverOptions,
   ...selectionOptions,
+  ...snapshotOptions,
   by: { value: 'WHAT', about: 'group by entry (unless told) or by prefix' },
   depth: {
     value: 'N',
@@ -37,6 +40,7 @@ const options = {
 
 /** `keyspec stats` */
 export const stats = command({
+  operands: '[FILE]',
   options,
   examples: [
     ['keyspec stats', 'keys and memory by entry; of a large server, estimated'],
@@ -44,31 +48,37 @@ export const stats = command({
     ['keyspec stats --by prefix --depth 2', 'a server without a declaration'],
     ['keyspec stats --entry session --histograms', 'what the sessions are like'],
     ['keyspec stats --under cache: --top 50', 'the biggest keys of a prefix'],
+    ['keyspec stats --snapshot dump.rdb', 'the keys of a file; no server is asked'],
   ],
   json: { form: 'document', schema: statsJson },
   async run(call) {
     const { out, log, signal } = call
     const how = checked(call.options)
     const config = await call.config()
-    const connection = await call.connect()
-    const found = await statsOf(config.schema, connection, {
-      ...selectionOf(call.options, config),
-      ...how,
-      signal,
-      maxLoad: call.options['max-load'],
-      onProgress: (looked, of) => log.progress(() => `${count(looked)} of ${counted(of, 'key')}`),
+    return withKeys(call, config, 0, async ({ from, snapshot }) => {
+      const found = await statsOf(config.schema, from, {
+        ...selectionOf(call.options, config),
+        ...how,
+        signal,
+        maxLoad: call.options['max-load'],
+        onProgress: (looked, of) => {
+          const all = snapshot?.facts.reduce((sum, { size }) => sum + size, 0) ?? of
+          log.progress(() => `${count(looked)} of ${counted(Math.max(all, looked), 'key')}`)
+        },
+      })
+      log.done()
+      out.record(jsonOf(found, how.by, snapshot), () => textOf(found, how.by, snapshot, call))
+      return exit.fine
     })
-    log.done()
-    out.record(jsonOf(found, how.by), () => textOf(found, how.by, call))
-    return exit.fine
   },
 })
 
-function checked({ by = 'entry', depth, sample, exact, top }: Given<typeof options>) {
+function checked({ by = 'entry', depth, sample, exact, top, snapshot }: Given<typeof options>) {
   if (by !== 'entry' && by !== 'prefix')
     throw misused(`--by takes entry or prefix, not ${JSON.stringify(by)}`)
   if (depth !== undefined && by !== 'prefix') throw misused('--depth needs --by prefix')
   if (sample !== undefined && exact === true) throw misused('--sample or --exact, not both')
+  if (sample !== undefined && snapshot === true) throw misused('a snapshot is read whole: leave out --sample')
   if (top !== undefined && top > MOST_TOP) throw misused(`--top names at most ${MOST_TOP} keys`)
   for (const [option, value] of Object.entries({ depth, sample, top })) {
     const least = option === 'top' ? 0 : 1
@@ -80,9 +90,15 @@ function checked({ by = 'entry', depth, sample, exact, top }: Given<typeof optio
 
 const MOST_TOP = 1000
 
-function jsonOf({ exact, looked, of, all, groups, biggest }: Stats, by: string): object {
+function jsonOf(
+  { exact, looked, of, all, groups, biggest }: Stats,
+  by: string,
+  snapshot: SnapshotSource | undefined,
+): object {
   return {
     by,
+    sizes: snapshot === undefined ? 'memory' : 'serialized',
+    ...(snapshot === undefined ? {} : { snapshot: snapshotJson(snapshot) }),
     exact,
     looked,
     of,
@@ -111,14 +127,18 @@ function talliedJson({ keys, bytes: memory, share, types, encodings, forever, tt
 function textOf(
   found: Stats,
   by: 'entry' | 'prefix',
+  snapshot: SnapshotSource | undefined,
   { out: { paint }, options: given }: Call<typeof options>,
 ): string {
   const { exact, looked, of, all, groups, biggest } = found
   const nameOf = ({ name }: StatsGroup) =>
     name === undefined ? (by === 'entry' ? '(no entry)' : '(other prefixes)') : name || '(the empty key)'
-  const told = exact
-    ? `${counted(all.keys.value, 'key')}, all looked at`
-    : `${counted(looked, 'key')} of ${count(of)} looked at: each number is an estimate, with its 95 % interval behind it`
+  const told =
+    snapshot !== undefined
+      ? `${counted(all.keys.value, 'key')} of a snapshot (${snapshotText(snapshot)}): sizes are serialized sizes, not memory`
+      : exact
+        ? `${counted(all.keys.value, 'key')}, all looked at`
+        : `${counted(looked, 'key')} of ${count(of)} looked at: each number is an estimate, with its 95 % interval behind it`
   const rows = [...groups, ...(groups.length > 1 ? [{ name: undefined, ...all }] : [])]
   const parts = [
     told,
@@ -126,7 +146,7 @@ function textOf(
       [
         { head: by.toUpperCase() },
         { head: 'KEYS', right: true },
-        { head: 'MEMORY', right: true },
+        { head: snapshot === undefined ? 'MEMORY' : 'SERIALIZED', right: true },
         { head: 'SHARE', right: true },
         { head: 'NO TTL', right: true },
         { head: 'TYPE' },
@@ -147,7 +167,7 @@ function textOf(
   const detailed = given.histograms === true ? groups : []
   for (const [title, kind, unit] of [
     ['TIME TO LIVE', 'ttl', time],
-    ['SIZE', 'sizes', bytes],
+    [snapshot === undefined ? 'SIZE' : 'SERIALIZED SIZE', 'sizes', bytes],
     ['IDLE', 'idle', time],
   ] as const) {
     const described = [...detailed.map((group) => [nameOf(group), group] as const), ['all', all] as const]
@@ -160,6 +180,8 @@ function textOf(
       ),
     )
   }
+  if (snapshot !== undefined && all.idle.length === 0)
+    parts.push(table([{ head: 'IDLE' }, { head: 'UNKNOWN' }], [['all', '-']], paint))
   if (biggest.length > 0) {
     parts.push(
       table(
