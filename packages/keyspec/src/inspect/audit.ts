@@ -6,7 +6,7 @@ import { type Fault, faultsOf, whereUndecodable } from './fault.ts'
 import { FaultGroup, type Finding, joinStrays, noteStray, type Stray, strayFinding } from './finding.ts'
 import { guess, Guesses } from './guess.ts'
 import { matcher } from './matcher.ts'
-import type { Peeked } from './peek.ts'
+import type { StoredValue } from './peek.ts'
 import { type KeySource, sourceOf } from './source.ts'
 import type { SeenKey, WalkOptions } from './walk.ts'
 
@@ -130,13 +130,13 @@ interface Known {
 
 /** Decodes values with the codecs of their entries; answers for each what could not be read. */
 function valueReader() {
-  const decoders = new Map<Owned, (peeked: Peeked) => Generator<Decoded>>()
+  const decoders = new Map<Owned, (peeked: StoredValue) => Generator<Decoded>>()
   const decoder = (owned: Owned) => {
     let found = decoders.get(owned)
     if (found === undefined) decoders.set(owned, (found = decoderOf(owned.spec.codec)))
     return found
   }
-  return (owned: Owned, value: Peeked): Decoded | undefined => {
+  return (owned: Owned, value: StoredValue): Decoded | undefined => {
     let failed: Decoded | undefined
     for (const part of decoder(owned)(value)) if (part.failed) failed ??= part
     return failed

@@ -2,7 +2,7 @@ import type { Codec } from '../codec/codec.ts'
 import type { Reply } from '../connection/connection.ts'
 import { fieldsOf } from '../kind/fields.ts'
 import type { KeySpec } from '../kind/kind.ts'
-import type { Peeked } from './peek.ts'
+import type { StoredValue } from './peek.ts'
 
 /** An element of a value, and what its codec makes of it. */
 export interface Decoded {
@@ -24,7 +24,7 @@ export interface Decoded {
 }
 
 /** Reads what was peeked with the codecs that the entry declares. */
-export function decoderOf(codec: KeySpec['codec']): (peeked: Peeked) => Generator<Decoded> {
+export function decoderOf(codec: KeySpec['codec']): (peeked: StoredValue) => Generator<Decoded> {
   if (typeof codec.decode === 'function') return (peeked) => elements(codec as Codec<any, any>, peeked)
   const byField = codec as { readonly [field: string]: Codec<any, any> }
   const fields = fieldsOf(byField)
@@ -48,7 +48,7 @@ export function decoderOf(codec: KeySpec['codec']): (peeked: Peeked) => Generato
   }
 }
 
-function* elements(codec: Codec<any, any>, { type, elements }: Peeked): Generator<Decoded> {
+function* elements(codec: Codec<any, any>, { type, elements }: StoredValue): Generator<Decoded> {
   const width = type === 'zset' || type === 'hash' ? 2 : 1
   for (let at = 0; at < elements.length; at += width) {
     const element = elements[at]

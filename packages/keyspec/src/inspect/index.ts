@@ -70,7 +70,7 @@ export {
 export { type Rule } from './migrate-rules.ts'
 export { type Near } from './nearest.ts'
 export { DEFAULT_LOAD, pace, type Pace } from './pace.ts'
-export { type Peeked } from './peek.ts'
+export { type StoredValue } from './peek.ts'
 export {
   type BuiltKey,
   find,

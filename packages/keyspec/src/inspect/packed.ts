@@ -65,6 +65,29 @@ export class Unpacker {
   }
 }
 
+/** Packs strings of bytes as an array, for `cmsgpack.unpack`. */
+export function packed(strings: readonly Buffer[]): Buffer {
+  let size = HEAD
+  for (const { length } of strings) size += HEAD + length
+  const bytes = Buffer.allocUnsafe(size)
+  bytes[0] = 0xdd
+  let at = bytes.writeUInt32BE(strings.length, 1)
+  for (const string of strings) {
+    const { length } = string
+    if (length < 0x20) bytes[at++] = 0xa0 | length
+    else {
+      bytes[at] = 0xdb
+      at = bytes.writeUInt32BE(length, at + 1)
+    }
+    bytes.set(string, at)
+    at += length
+  }
+  return bytes.subarray(0, at)
+}
+
+// A byte that says what it is, and four for how long.
+const HEAD = 5
+
 function unexpected(what: string, form: number): TypeError {
   return new TypeError(`there should be ${what}, not what begins with 0x${form.toString(16)}`)
 }

@@ -7,16 +7,11 @@ import {
   type Reply,
 } from '../connection/connection.ts'
 import { ServerError } from '../connection/server-error.ts'
-import { int } from '../script/argument.ts'
-import { script } from '../script/script.ts'
-import * as lua from './lua.gen.ts'
 
 /** The beginning of a value, as it is stored. */
-export interface Peeked {
+export interface StoredValue {
   /** What TYPE says now; `none` where the key is gone. */
   readonly type: string
-  /** The bytes of a string, the elements of a collection. */
-  readonly count: number
   /** How many of those looked at were too large to read. */
   readonly omitted: number
   /**
@@ -24,6 +19,12 @@ export interface Peeked {
    * `[id, [field, value, …]]` of a stream.
    */
   readonly elements: readonly Reply[]
+}
+
+/** The beginning of a value, and how much there is of it. */
+export interface Peeked extends StoredValue {
+  /** The bytes of a string, the elements of a collection. */
+  readonly count: number
 }
 
 /** How much of a value is read. */
@@ -34,30 +35,8 @@ export interface PeekOptions {
   readonly limitBytes?: number | undefined
 }
 
-/** The beginnings of values, in the order of their keys. Each command is bounded in bytes and so in time. */
+/** The beginnings of values, one at a time. Each command is bounded in bytes and so in time. */
 export function peeker({ most = 10, limitBytes = 2 ** 20 }: PeekOptions = {}) {
-  let packed = true
-
-  /** Reads as many values as fit into one command, and answers for at least the first. */
-  async function some(connection: Connection, names: readonly string[]): Promise<readonly Peeked[]> {
-    if (packed) {
-      try {
-        if (!connection.cluster) return await together(connection, names)
-        const few = names.slice(0, AT_ONCE_ON_A_CLUSTER)
-        return (await Promise.all(few.map((name) => together(connection, [name])))).flat()
-      } catch (error) {
-        // A user who may read but not run scripts gets the same, in more commands.
-        if (!(error instanceof ServerError && error.reply.startsWith('NOPERM'))) throw error
-        packed = false
-      }
-    }
-    return [await alone(connection, names[0]!)]
-  }
-
-  async function together(connection: Connection, keys: readonly string[]): Promise<readonly Peeked[]> {
-    return peekScript.run(connection, { keys }, { most, limit: limitBytes, budget: BUDGET_BYTES })
-  }
-
   /** Reads one value with plain commands, whatever the bytes of its key. */
   async function alone(connection: Connection, name: Argument): Promise<Peeked> {
     const type = String(await connection.send(['TYPE', name], ONE_KEY))
@@ -76,26 +55,8 @@ export function peeker({ most = 10, limitBytes = 2 ** 20 }: PeekOptions = {}) {
     }
   }
 
-  return { some, alone }
+  return { alone }
 }
-
-// One step should hold the server for less than half a millisecond.
-const BUDGET_BYTES = 2 ** 16
-const AT_ONCE_ON_A_CLUSTER = 10
-
-const peekScript = script('inspect/peek', {
-  keys: ['keys*'],
-  args: { most: int, limit: int, budget: int },
-  lua: lua.peek,
-  bytes: true,
-  reply: (reply) =>
-    (reply as readonly (readonly Reply[])[]).map(([type, count, omitted, ...elements]): Peeked => ({
-      type: String(type),
-      count: count as number,
-      omitted: omitted as number,
-      elements,
-    })),
-})
 
 interface Read {
   readonly count: string

@@ -1,6 +1,6 @@
 import type { Connection } from '../connection/connection.ts'
 import { type Eviction, evictionOf } from './eviction.ts'
-import type { Peeked } from './peek.ts'
+import type { StoredValue } from './peek.ts'
 import { valuesOf } from './values.ts'
 import { type SeenKey, sizesOf, steps, type WalkOptions, type WalkStep } from './walk.ts'
 
@@ -22,7 +22,7 @@ export interface KeySource {
    * memory; of a key that is no longer of the type that was shown, whatever it is now, and nothing is decoded then. It is
    * asked at the most once a step, before the next; the answers may be taken while the next step is looked at.
    */
-  values(keys: readonly SeenKey[], options: ValueOptions): AsyncIterable<readonly Peeked[]>
+  values(keys: readonly SeenKey[], options: ValueOptions): AsyncIterable<readonly StoredValue[]>
   /** Which keys the server evicts; `undefined` where it would not say. */
   eviction(): Promise<Eviction | undefined>
 }

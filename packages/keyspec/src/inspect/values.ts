@@ -1,26 +1,95 @@
-import type { Connection } from '../connection/connection.ts'
+import type { Connection, Reply } from '../connection/connection.ts'
+import { ServerError } from '../connection/server-error.ts'
+import { int, text } from '../script/argument.ts'
+import { script } from '../script/script.ts'
+import * as lua from './lua.gen.ts'
 import { pace, type Pace } from './pace.ts'
-import { type Peeked, peeker } from './peek.ts'
+import { packed, Unpacker } from './packed.ts'
+import { peeker, type StoredValue } from './peek.ts'
 import type { ValueOptions } from './source.ts'
-import { keysAtOnce, type SeenKey } from './walk.ts'
+import { type SeenKey, StepSize } from './walk.ts'
 
 /** Reads values from a server, as few commands at a time as they fit in, and rests between them. */
 export function valuesOf(connection: Connection) {
-  // One for all, so that short rests add up.
+  // One for all, so that short rests add up, and what was learnt is known.
   let rest: Pace | undefined
+  let size: StepSize | undefined
+  let mayRunScripts = true
+
   return async function* (
     keys: readonly SeenKey[],
-    { maxLoad, signal, limitBytes }: ValueOptions,
-  ): AsyncGenerator<readonly Peeked[]> {
+    { maxLoad, signal, limitBytes = 2 ** 20 }: ValueOptions,
+  ): AsyncGenerator<readonly StoredValue[]> {
     rest ??= pace(maxLoad, signal)
-    // A value costs about twice what the facts of a key cost.
-    const atOnce = keysAtOnce(maxLoad) / 2
+    const steps = (size ??= new StepSize(maxLoad, undefined))
     const peek = peeker({ limitBytes })
+    const budget = maxLoad === 1 ? LARGE_BUDGET_BYTES : BUDGET_BYTES
+
+    /** Reads as many values as fit into one command, and answers for at least the first. */
+    async function some(at: number): Promise<readonly StoredValue[]> {
+      if (mayRunScripts) {
+        try {
+          if (!connection.cluster) return await together(keys.slice(at, at + steps.count))
+          const few = keys.slice(at, at + AT_ONCE_ON_A_CLUSTER)
+          return (await Promise.all(few.map((key) => together([key])))).flat()
+        } catch (error) {
+          // A user who may read but not run scripts gets the same, in more commands.
+          if (!(error instanceof ServerError && error.reply.startsWith('NOPERM'))) throw error
+          mayRunScripts = false
+        }
+      }
+      return [await peek.alone(connection, keys[at]!.key)]
+    }
+
+    async function together(few: readonly SeenKey[]): Promise<readonly StoredValue[]> {
+      const types = few.map(({ type }) => LETTERS[type] ?? '?').join('')
+      // Where keys live in slots, the server must know of them.
+      const declared = connection.cluster ? few.map(({ key }) => key) : []
+      const names = connection.cluster ? '' : packed(few.map(({ key }) => key))
+      const [micros, answers] = await valuesScript.run(
+        connection,
+        { keys: declared },
+        { names, types, most: MOST_ELEMENTS, limit: limitBytes, budget },
+      )
+      const read = new Unpacker(answers)
+      const count = read.array()
+      steps.learn(count, micros)
+      return Array.from({ length: count }, (_, index) => storedValue(few[index]!.type, read.value()))
+    }
+
     for (let at = 0; at < keys.length;) {
-      const names = keys.slice(at, at + atOnce).map(({ name }) => name!)
-      const peeked = await rest(() => peek.some(connection, names))
-      yield peeked
-      at += peeked.length
+      const found = await rest(() => some(at))
+      yield found
+      at += found.length
     }
   }
+}
+
+const MOST_ELEMENTS = 10
+// One step should hold the server for less than half a millisecond, or for a millisecond or two.
+const BUDGET_BYTES = 2 ** 16
+const LARGE_BUDGET_BYTES = 2 ** 18
+const AT_ONCE_ON_A_CLUSTER = 10
+
+const LETTERS: Readonly<Record<string, string>> = {
+  string: 't',
+  hash: 'h',
+  list: 'l',
+  set: 's',
+  zset: 'z',
+  stream: 'x',
+}
+
+const valuesScript = script('inspect/values', {
+  keys: ['keys*'],
+  args: { names: text, types: text, most: int, limit: int, budget: int },
+  lua: lua.values,
+  bytes: true,
+  reply: (reply) => reply as readonly [micros: number, answers: Buffer],
+})
+
+function storedValue(type: string, answer: Reply): StoredValue {
+  if (typeof answer === 'number') return { type: 'none', omitted: 0, elements: [] }
+  const [omitted, ...elements] = answer as readonly [number, ...Reply[]]
+  return { type, omitted, elements }
 }

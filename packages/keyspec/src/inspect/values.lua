@@ -1,0 +1,63 @@
+-- Reads the beginning of each value: a string whole, of a collection its first `most` elements. What would take more than
+-- `limit` bytes of one key is left out and counted. `names` are the keys, packed, unless they are declared; `types` has a
+-- letter for what each was seen to be. Stops, with fewer answers than keys, once `budget` bytes are read.
+-- Answers how long it took in µs, and packed for each key { how many were left out, element, … }: field and value of a hash,
+-- member and score of a sorted set, { id, { field, value, … } } of a stream; -1 where it has gone, or become something else.
+local _, clock = pcall(function() return os.clock end)
+local function micros()
+  if type(clock) == 'function' then return clock() * 1000000 end
+  local time = redis.call('TIME')
+  return time[1] % 1000000 * 1000000 + time[2]
+end
+local began = micros()
+
+local call, last = redis.pcall, most - 1
+local READ = {
+  h = function(key) return call('HSCAN', key, '0', 'COUNT', most)[2], 2 end,
+  l = function(key) return call('LRANGE', key, 0, last), 1 end,
+  s = function(key) return call('SSCAN', key, '0', 'COUNT', most)[2], 1 end,
+  z = function(key) return call('ZRANGE', key, 0, last, 'WITHSCORES'), 2 end,
+  x = function(key) return call('XRANGE', key, '-', '+', 'COUNT', most), 1 end,
+}
+local function sizeOf(element)
+  if type(element) == 'string' then return #element end
+  local size = 0
+  for _, part in ipairs(element) do size = size + sizeOf(part) end
+  return size
+end
+if names ~= '' then keys = cmsgpack.unpack(names) end
+local first = math.min(limit, 4096)
+local answers, spent = {}, 0
+for index, key in ipairs(keys) do
+  if spent > budget then break end
+  local letter, answer = types:sub(index, index), -1
+  if letter == 't' then
+    local value = call('GETRANGE', key, 0, first)
+    if type(value) == 'string' and (value ~= '' or call('EXISTS', key) == 1) then
+      if #value <= first then answer = {0, value}
+      elseif call('STRLEN', key) > limit then answer = {1}
+      else answer = {0, call('GET', key)} end
+      spent = spent + #(answer[2] or value)
+    end
+  elseif READ[letter] then
+    local found, width = READ[letter](key)
+    if found and not found.err and #found > 0 then
+      answer = {0}
+      local left, n = limit, 1
+      -- A small hash or set is scanned whole, whatever was asked.
+      for at = 1, math.min(#found, most * width), width do
+        local element, other = found[at], width == 2 and found[at + 1]
+        local size = sizeOf(element) + (other and #other or 0)
+        if size > left then answer[1] = answer[1] + 1
+        else
+          answer[n + 1], n = element, n + 1
+          if other then answer[n + 1], n = other, n + 1 end
+          left = left - size
+        end
+      end
+      spent = spent + limit - left
+    end
+  end
+  answers[index] = answer
+end
+return {math.floor(micros() - began), cmsgpack.pack(answers)}
