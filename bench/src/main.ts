@@ -17,6 +17,7 @@ import { trialNamed, trialNames } from './trials.ts'
 const { values, positionals } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
+    huge: { type: 'boolean', default: false },
     rounds: { type: 'string' },
     'round-ms': { type: 'string' },
   },
@@ -63,6 +64,7 @@ for (const name of wanted.filter((each) => trialNames.includes(each))) {
   const results = await tryAll(trial, {
     rounds: values.quick ? 1 : rounds,
     quick: values.quick,
+    huge: values.huge,
     core,
     startServer: serverOf,
     log,

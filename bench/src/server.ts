@@ -8,6 +8,7 @@ export interface BenchServer {
   readonly version: string
   /** CPU time of the server in µs, and how many commands it has run, those inside scripts too. */
   spent(): Promise<{ readonly cpuMicros: number; readonly commands: number }>
+  command: TemporaryRedis['command']
   /** Empties it: it is ours alone. */
   clear(): Promise<void>
   stop(): Promise<void>
@@ -24,6 +25,7 @@ export async function startServer(): Promise<BenchServer> {
     address: { socket: redis.socket, port: redis.port!, url: redis.url },
     pid: redis.pid!,
     version,
+    command: redis.command,
     async spent() {
       const [cpu, commands] = [await info('cpu'), await info('commandstats')]
       const seconds = number(cpu, 'used_cpu_sys') + number(cpu, 'used_cpu_user')

@@ -10,6 +10,8 @@ export interface Trial {
   readonly cases: readonly string[]
   /** The cases of a quick look; all unless said. */
   readonly quick?: readonly string[]
+  /** The cases of a run that was told to take its time. */
+  readonly huge?: readonly string[]
   /** The most rounds that it is worth; as many as a job has unless said. */
   readonly rounds?: number
   readonly contenders: { readonly [name: string]: Trier }

@@ -13,6 +13,7 @@ export interface Tried {
 export interface TryOptions {
   readonly rounds: number
   readonly quick: boolean
+  readonly huge: boolean
   readonly core: number | undefined
   readonly startServer: () => Promise<BenchServer>
   readonly log: (line: string) => void
@@ -21,10 +22,10 @@ export interface TryOptions {
 /** Makes every run of a trial: the contenders take turns, round by round, in another order each time. */
 export async function tryAll(
   trial: Trial,
-  { rounds, quick, core, startServer, log }: TryOptions,
+  { rounds, quick, huge, core, startServer, log }: TryOptions,
 ): Promise<Tried[]> {
   const results: Tried[] = []
-  for (const name of (quick ? trial.quick : undefined) ?? trial.cases) {
+  for (const name of (quick ? trial.quick : huge ? trial.huge : undefined) ?? trial.cases) {
     const contenders = Object.entries(trial.contenders)
     for (let turn = 0; turn < Math.min(rounds, trial.rounds ?? rounds); turn += 1) {
       const order = contenders.map((_, index) => contenders[(index + turn) % contenders.length]!)

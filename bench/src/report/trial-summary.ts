@@ -28,7 +28,7 @@ export interface TrialSummary {
 export function summariseTrial(trial: Trial, results: readonly Tried[]): TrialSummary {
   const of = (name: string, contender: string): readonly Figures[] =>
     results.filter((each) => each.case === name && each.contender === contender).map(({ figures }) => figures)
-  const cases = trial.cases
+  const cases = (trial.huge ?? trial.cases)
     .map((name) => ({
       name,
       rows: Object.keys(trial.contenders).flatMap((contender) => {
