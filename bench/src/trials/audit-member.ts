@@ -40,19 +40,19 @@ export const member: Member<AuditOptions, Looked> = async ({ contender, server, 
   }
 }
 
-type Client = ReturnType<typeof createClient>
-type Look = (server: Address, client: any) => Promise<number>
+type Client = Parameters<typeof fromNodeRedis>[0]
+type Look = (server: Address, client: Client) => Promise<number>
 
 const LOOKS: Readonly<Record<AuditOptions['contender'], Look>> = {
-  audit: (_, client: Client) => audited(fromNodeRedis(client as never)),
-  async stats(_, client: Client) {
-    const { keys } = await stats(schema, fromNodeRedis(client as never), { maxLoad: 1 })
-    return keys
+  audit: (_, client) => audited(fromNodeRedis(client)),
+  async stats(_, client) {
+    const { looked } = await stats(schema, fromNodeRedis(client), { maxLoad: 1, exact: true })
+    return looked
   },
   snapshotAudit: (server) => audited(snapshotOf(server)),
   async snapshotStats(server) {
-    const { keys } = await stats(schema, snapshotOf(server), { maxLoad: 1 })
-    return keys
+    const { looked } = await stats(schema, snapshotOf(server), { maxLoad: 1, exact: true })
+    return looked
   },
   async ioredis({ socket }) {
     const { Redis } = await import('ioredis')
@@ -71,7 +71,7 @@ const LOOKS: Readonly<Record<AuditOptions['contender'], Look>> = {
     const child = spawn('redis-cli', ['-s', socket, '--memkeys'], { stdio: ['ignore', 'ignore', 'inherit'] })
     const [code] = (await once(child, 'exit')) as [number]
     if (code !== 0) throw new Error(`redis-cli ended with ${code}`)
-    return (client as { dbSize(): Promise<number> }).dbSize()
+    return Number(await client.sendCommand(['DBSIZE']))
   },
 }
 
