@@ -3,7 +3,7 @@ import type { Connection } from 'keyspec'
 import type { Call, Given, Options, Settings } from './command.ts'
 import type { serverOptions } from './options.ts'
 import { loadConfig } from './config/load.ts'
-import { type Target, openServer, targetOf } from './connect.ts'
+import { type Target, openServer, openServerBriefly, targetOf } from './connect.ts'
 import type { Host } from './run.ts'
 import { log } from './terminal/log.ts'
 import { output } from './terminal/output.ts'
@@ -25,10 +25,19 @@ export function openCall(
   let settings: Promise<Settings> | undefined
   let connection: Promise<Connection> | undefined
 
-  const open = async (target: Target): Promise<Connection> => {
-    const server = await openServer(target)
+  const open = async (target: Target, opener = openServer): Promise<Connection> => {
+    const server = await opener(target)
     closing.push(server.close)
     return server.connection
+  }
+  const openConfigured = async (opener: typeof openServer): Promise<Connection> => {
+    const config = await call.config()
+    const ownUrl = given.url ?? env['REDIS_URL']
+    if (ownUrl !== undefined || config.connect === undefined)
+      return open(targetOf(given, env, config), opener)
+    const own = await config.connect()
+    closing.push(own.close)
+    return own.connection
   }
 
   const call: Call = {
@@ -40,17 +49,8 @@ export function openCall(
     cwd: host.cwd,
     env,
     config: () => (settings ??= loadConfig(given, host.cwd)),
-    connect: () =>
-      (connection ??= (async () => {
-        const config = await call.config()
-        const ownUrl = given.url ?? env['REDIS_URL']
-        if (ownUrl === undefined && config.connect !== undefined) {
-          const own = await config.connect()
-          closing.push(own.close)
-          return own.connection
-        }
-        return open(targetOf(given, env, config))
-      })()),
+    connect: () => (connection ??= openConfigured(openServer)),
+    connectBriefly: () => (connection ??= openConfigured(openServerBriefly)),
     connectTo: (url, cluster) => open({ url, cluster }),
     attended: host.stdin.isTTY === true && host.stderr.isTTY === true,
     async confirm(question, word) {

@@ -61,6 +61,8 @@ export interface Call<O extends Options = Options> {
   config(): Promise<Settings>
   /** A connection to the configured server, closed when the command ends. */
   connect(): Promise<Connection>
+  /** The same for a few commands: made sooner, and gone once it is lost. */
+  connectBriefly(): Promise<Connection>
   /** A connection to another server, by its URL; with `cluster` that of one of its nodes. */
   connectTo(url: string, cluster?: boolean): Promise<Connection>
   /** Whether somebody sits at a terminal who can be asked. */

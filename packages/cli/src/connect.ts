@@ -1,5 +1,4 @@
 import type { Connection } from 'keyspec'
-import { fromNodeRedis, fromNodeRedisCluster, fromNodeRedisSentinel } from 'keyspec/node-redis'
 import type { Config, SentinelOptions } from './config/config.ts'
 import { exit, Failure, misused, reason } from './failure.ts'
 
@@ -34,9 +33,19 @@ export function targetOf(
 
 /** Connects, or fails with exit code 3 and a line that names the server without its password. */
 export async function openServer(target: Target): Promise<Server> {
+  return reached(target, openTarget)
+}
+
+/** The same for a few commands: without a client where the server is one, and not reconnected when it is lost. */
+export async function openServerBriefly(target: Target): Promise<Server> {
+  const isOne = target.cluster !== true && target.sentinel === undefined
+  return reached(target, isOne ? openOne : openTarget)
+}
+
+async function reached(target: Target, open: (target: Target) => Promise<Server>): Promise<Server> {
   const place = placeOf(target.url)
   try {
-    return await openTarget(target)
+    return await open(target)
   } catch (error) {
     if (error instanceof Failure) throw error
     throw new Failure(`${place} cannot be reached: ${causeOf(error)}`, exit.connection, error)
@@ -58,8 +67,35 @@ const CONNECT_WITHIN_MS = 5_000
 const RECONNECT_WITHIN_MS = 10_000
 const REPLY_WITHIN_MS = 60_000
 
+async function openOne({ url }: Target): Promise<Server> {
+  const { protocol, hostname, port, username, password, pathname, searchParams } = new URL(url)
+  requireProtocol(protocol)
+  const { briefConnection } = await import('./brief-connection.ts')
+  const { connection, close } = await briefConnection(
+    {
+      protocol,
+      hostname: hostname.replace(/^\[|\]$/g, ''),
+      port: Number(port || 6379),
+      path: pathname,
+      username: username === '' ? undefined : decodeURIComponent(username),
+      password: password === '' ? undefined : decodeURIComponent(password),
+      database: Number(protocol === 'unix:' ? (searchParams.get('db') ?? 0) : pathname.slice(1)),
+    },
+    { connectWithinMs: CONNECT_WITHIN_MS, replyWithinMs: REPLY_WITHIN_MS },
+  )
+  return { connection, close: async () => close() }
+}
+
+function requireProtocol(protocol: string): asserts protocol is 'redis:' | 'rediss:' | 'unix:' {
+  if (protocol !== 'redis:' && protocol !== 'rediss:' && protocol !== 'unix:')
+    throw misused(`${protocol}// is no server’s URL: redis://, rediss:// or unix://`)
+}
+
 async function openTarget({ url, cluster = false, sentinel }: Target): Promise<Server> {
-  const { createClient, createCluster, createSentinel } = await import('redis')
+  const [
+    { createClient, createCluster, createSentinel },
+    { fromNodeRedis, fromNodeRedisCluster, fromNodeRedisSentinel },
+  ] = await Promise.all([import('redis'), import('keyspec/node-redis')])
   const { protocol, hostname, port, username, password, pathname, searchParams } = new URL(url)
   const credentials = {
     ...(username === '' ? {} : { username: decodeURIComponent(username) }),
@@ -76,8 +112,7 @@ async function openTarget({ url, cluster = false, sentinel }: Target): Promise<S
     })
     return connected(client, fromNodeRedis(client))
   }
-  if (protocol !== 'redis:' && protocol !== 'rediss:')
-    throw misused(`${protocol}// is no server’s URL: redis://, rediss:// or unix://`)
+  requireProtocol(protocol)
   if (sentinel !== undefined) {
     const { name, password: own } =
       typeof sentinel === 'string' ? { name: sentinel, password: undefined } : sentinel

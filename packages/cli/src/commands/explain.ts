@@ -18,11 +18,11 @@ export const explain = command({
     ["keyspec explain 'a key\\x00\\xff'", 'a key of any bytes, escaped as the commands show it'],
   ],
   json: { form: 'document', schema: explainJson },
-  async run({ operands: [text], options, out, config, connect }) {
+  async run({ operands: [text], options, out, config, connectBriefly }) {
     if (text === undefined) throw misused('keyspec explain takes a key')
     const { schema, prefix } = await config()
     const value = options['no-value'] !== true
-    const told = await explainKey(schema, await connect(), keyFrom(text), { prefix, value })
+    const told = await explainKey(schema, await connectBriefly(), keyFrom(text), { prefix, value })
     out.record(jsonOf(told), () => textOf(told, out.paint))
     return told.owned === undefined || told.faults.length > 0 ? exit.findings : exit.fine
   },
