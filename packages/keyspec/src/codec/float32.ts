@@ -23,10 +23,11 @@ export function float32(dimensions: number): Codec<Float32Array, Float32Array | 
       if (LITTLE_ENDIAN && stored.byteOffset % 4 === 0) {
         return new Float32Array(stored.buffer, stored.byteOffset, dimensions)
       }
-      const copy = new Uint8Array(length)
+      // Memory of its own, which begins at an aligned place, and is not zeroed since all of it is written.
+      const copy = Buffer.allocUnsafeSlow(length)
       copy.set(stored)
-      if (!LITTLE_ENDIAN) Buffer.from(copy.buffer).swap32()
-      return new Float32Array(copy.buffer)
+      if (!LITTLE_ENDIAN) copy.swap32()
+      return new Float32Array(copy.buffer, copy.byteOffset, dimensions)
     },
   })
 }

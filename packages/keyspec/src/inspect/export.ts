@@ -63,7 +63,7 @@ export async function* exportKeys(
       dumpChosen(connection, selection, { maxLoad, signal }),
       maxLoad === 1,
     )) {
-      const batch = keys.map(({ owned, ...key }) => ({ ...key, entry: owned?.entry }))
+      const batch = keys.map((key) => ({ ...key, entry: selection.owner(key.name)?.entry }))
       exported.gone += gone
       for (const record of batch) count(exported, record)
       yield batch

@@ -1,7 +1,6 @@
 import { type Argument, type Connection, ONE_KEY, type Reply } from '../../connection/connection.ts'
 import { globOf } from '../../kind/entry.ts'
 import { pattern } from '../../pattern.ts'
-import type { Owned } from '../../schema.ts'
 import { int, rest, text } from '../../script/argument.ts'
 import { script } from '../../script/script.ts'
 import { textOf } from '../key-name.ts'
@@ -13,8 +12,8 @@ import * as lua from './lua.gen.ts'
 
 /** A key with its value as it is moved, as it was at one moment. */
 export interface Dumped extends Omit<ArchiveRecord, 'entry'> {
-  /** Whose it is; `undefined` where no entry owns it. */
-  readonly owned: Owned | undefined
+  /** Its text; `undefined` where the bytes are no UTF-8. */
+  readonly name: string | undefined
 }
 
 /** Some more of the chosen keys. */
@@ -34,9 +33,9 @@ export async function* dumpChosen(
   { maxLoad, signal }: { readonly maxLoad?: number | undefined; readonly signal?: AbortSignal | undefined },
 ): AsyncGenerator<DumpedBatch> {
   const paced = pace(maxLoad, signal)
-  const built = new Map(selection.built.map(({ name, owned }) => [name, owned]))
-  for (const [name, owned] of built) {
-    const batch = await dumpOne(connection, Buffer.from(name), owned, paced)
+  const built = new Set(selection.built.map(({ name }) => name))
+  for (const name of built) {
+    const batch = await dumpOne(connection, { key: Buffer.from(name), name }, paced)
     // It was never found, only named.
     if (batch.keys.length > 0) yield batch
   }
@@ -47,7 +46,7 @@ export async function* dumpChosen(
   const choose = (key: Buffer): Chosen | undefined => {
     const name = textOf(key)
     if (!selection.has(name) || (name !== undefined && built.has(name))) return undefined
-    return { key, owned: selection.owner(name) }
+    return { key, name }
   }
   let found = 0
   let wanted = 0
@@ -67,13 +66,9 @@ export async function* dumpChosen(
       if (first.keys.length > 0 || first.gone > 0) yield first
       let left = chosen.slice(dumped.length).filter((each) => each !== undefined)
       while (left.length > 0) {
-        const names = left.map(({ key }) => key)
+        const names = left.map(({ key, name }) => name ?? key)
         const { packed } = await paced(() =>
-          dumpScript.run(
-            master,
-            { keys: [] },
-            { ...NOTHING, budget: BATCH_BYTES, names: asArguments(names) },
-          ),
+          dumpScript.run(master, { keys: [] }, { ...NOTHING, budget: BATCH_BYTES, names }),
         )
         const some = unpack(packed)
         yield await batchOf(connection, left.slice(0, some.length), some, paced)
@@ -86,7 +81,7 @@ export async function* dumpChosen(
 /** Dumps the first of these keys that is there. */
 export async function dumpSome(connection: Connection, keys: readonly Buffer[]): Promise<Dumped | undefined> {
   for (const key of keys) {
-    const { keys: found } = await dumpOne(connection, key, undefined, (batch) => batch())
+    const { keys: found } = await dumpOne(connection, { key, name: textOf(key) }, (batch) => batch())
     if (found.length > 0) return found[0]
   }
   return undefined
@@ -124,7 +119,7 @@ const dumpScript = script('inspect/dump', {
 
 interface Chosen {
   readonly key: Buffer
-  readonly owned: Owned | undefined
+  readonly name: string | undefined
 }
 
 interface Value {
@@ -163,7 +158,7 @@ async function batchOf(
     const each = chosen[index]
     if (each === undefined) continue
     if (value === 'elsewhere') {
-      const found = await dumpOne(connection, each.key, each.owned, paced)
+      const found = await dumpOne(connection, each, paced)
       keys.push(...found.keys)
       gone += found.gone
       continue
@@ -173,21 +168,15 @@ async function batchOf(
         ? 'none'
         : (typeOfDump(value.dump) ?? String(await connection.send(['TYPE', each.key], ONE_KEY)))
     if (value === 'gone' || type === 'none') gone += 1
-    else
-      keys.push({ key: each.key, type, expiresAtMs: value.expiresAtMs, dump: value.dump, owned: each.owned })
+    else keys.push({ ...each, ...value, type })
   }
   return { keys, gone }
 }
 
 /** Dumps one key wherever it is. */
-async function dumpOne(
-  connection: Connection,
-  key: Buffer,
-  owned: Owned | undefined,
-  paced: Pace,
-): Promise<DumpedBatch> {
+async function dumpOne(connection: Connection, chosen: Chosen, paced: Pace): Promise<DumpedBatch> {
   const { packed } = await paced(() =>
-    dumpScript.run(connection, { keys: asArguments([key]) }, { ...NOTHING, budget: 1 }),
+    dumpScript.run(connection, { keys: [chosen.name ?? chosen.key] }, { ...NOTHING, budget: 1 }),
   )
-  return batchOf(connection, [{ key, owned }], unpack(packed), paced)
+  return batchOf(connection, [chosen], unpack(packed), paced)
 }

@@ -3,9 +3,9 @@ import { ServerError } from '../../connection/server-error.ts'
 import { KeyspecError } from '../../errors.ts'
 import { flag, text } from '../../script/argument.ts'
 import { script } from '../../script/script.ts'
-import { shown } from '../key-name.ts'
+import { shown, textOf } from '../key-name.ts'
 import { dumpVersionOf } from './archive.ts'
-import { asArguments, PACKED_HEAD } from './dump.ts'
+import { PACKED_HEAD } from './dump.ts'
 import * as lua from './lua.gen.ts'
 
 /** An import or a copy that cannot be done as it was asked for. */
@@ -16,6 +16,8 @@ export class ImportError extends KeyspecError {
 /** A key as it is to be written. */
 export interface Restorable {
   readonly key: Buffer
+  /** Its text, where that is known. */
+  readonly name?: string | undefined
   readonly expiresAtMs: number | undefined
   readonly dump: Buffer
 }
@@ -33,7 +35,7 @@ export async function restoreKeys(
   if (connection.cluster) return restoreEach(connection, records, replace)
   let failed: readonly Reply[]
   try {
-    const keys = asArguments(records.map(({ key }) => key))
+    const keys = records.map(({ key, name }) => name ?? textOf(key) ?? key)
     failed = await restoreScript.run(connection, { keys }, { replace, packed: packed(records) })
   } catch (error) {
     if (!(error instanceof ServerError && error.reply.startsWith('NOPERM'))) throw error
