@@ -1,6 +1,6 @@
 import type { Connection } from '../connection/connection.ts'
 import { owned as ownedBy, type Owned, type Schema } from '../schema.ts'
-import { type Decoded, decoderOf } from './decoded.ts'
+import { type Decoded, failureIn, withoutStacks } from './decoded.ts'
 import type { Eviction } from './eviction.ts'
 import { type Fault, faultsOf, whereUndecodable } from './fault.ts'
 import { FaultGroup, type Finding, joinStrays, noteStray, type Stray, strayFinding } from './finding.ts'
@@ -59,20 +59,46 @@ export async function* audit(
   const so = { keys: 0, decoded: 0, notDecoded: 0, eviction }
 
   const note = (fault: Fault, key: Buffer): Finding | undefined => {
-    const id = JSON.stringify([
-      fault.code,
-      fault.owned.entry,
-      fault.code === 'evictable' ? '' : fault.owned.pattern.text,
-      fault.detail,
-    ])
-    const alone = each && fault.code !== 'evictable'
-    const group = (alone ? undefined : groups.get(id)) ?? new FaultGroup(fault)
+    const isOfEntry = fault.code === 'evictable'
+    const alone = each && !isOfEntry
+    if (alone) {
+      const group = new FaultGroup(fault)
+      group.add(key, fault.amount)
+      return group.finding()
+    }
+    const id = `${fault.code}\0${fault.owned.entry}\0${isOfEntry ? '' : fault.owned.pattern.text}\0${fault.detail ?? ''}`
+    let group = groups.get(id)
+    if (group === undefined) groups.set(id, (group = new FaultGroup(fault)))
     group.add(key, fault.amount)
-    if (alone) return group.finding()
-    groups.set(id, group)
     return undefined
   }
 
+  const judged = (values: readonly StoredValue[], of: readonly Known[], from: number): Finding[] =>
+    withoutStacks(() => {
+      const findings: Finding[] = []
+      for (const [index, value] of values.entries()) {
+        const { seen, owned } = of[from + index]!
+        // It has gone, or become something else, since it was seen.
+        if (value.type !== seen.type) continue
+        so.decoded += 1
+        if (value.omitted > 0) so.notDecoded += 1
+        const failed = read(owned, value)
+        if (failed === undefined) continue
+        const finding = note({ code: 'undecodable', owned, detail: whereUndecodable(failed) }, seen.key)
+        if (finding !== undefined) findings.push(finding)
+      }
+      return findings
+    })
+
+  async function* settled({ known, answers, first }: Reading): AsyncGenerator<Finding> {
+    let at = 0
+    for (let next = await first; next.done !== true; next = await answers.next()) {
+      yield* judged(next.value, known, at)
+      at += next.value.length
+    }
+  }
+
+  let reading: Reading | undefined
   const facts = ['ttl', ...(hasBudget ? (['memory'] as const) : [])] as const
   for await (const { keys: batch } of source.steps({ ...options, prefix, facts })) {
     const readable: Known[] = []
@@ -96,25 +122,18 @@ export async function* audit(
       }
       if (values && sound && owned.spec.foreign === undefined) readable.push({ seen, owned })
     }
-    if (readable.length > 0) {
-      let at = 0
-      for await (const peeked of source.values(
-        readable.map(({ seen }) => seen),
-        options,
-      )) {
-        for (const value of peeked) {
-          const { seen, owned } = readable[at++]!
-          // It has gone, or become something else, since it was seen.
-          if (value.type !== seen.type) continue
-          so.decoded += 1
-          if (value.omitted > 0) so.notDecoded += 1
-          const failed = read(owned, value)
-          if (failed === undefined) continue
-          const finding = note({ code: 'undecodable', owned, detail: whereUndecodable(failed) }, seen.key)
-          if (finding !== undefined) yield finding
-        }
-      }
+    const before = reading
+    reading = readable.length === 0 ? undefined : asked(source, readable, options)
+    if (before !== undefined) yield* settled(before)
+    // Where all of the server's time may be taken, it reads values while the next step is looked at.
+    if (reading !== undefined && options.maxLoad !== 1) {
+      yield* settled(reading)
+      reading = undefined
     }
+    onProgress?.(so)
+  }
+  if (reading !== undefined) {
+    yield* settled(reading)
     onProgress?.(so)
   }
   const found = [...groups.values()].map((group) => group.finding())
@@ -128,18 +147,29 @@ interface Known {
   readonly owned: Owned
 }
 
+/** Values that are being read. */
+interface Reading {
+  readonly known: readonly Known[]
+  readonly answers: AsyncIterator<readonly StoredValue[]>
+  readonly first: Promise<IteratorResult<readonly StoredValue[]>>
+}
+
+function asked(source: KeySource, known: readonly Known[], options: AuditOptions): Reading {
+  const keys = known.map(({ seen }) => seen)
+  const answers = source.values(keys, options)[Symbol.asyncIterator]()
+  const first = answers.next()
+  // Whoever has seen enough never asks what became of it.
+  first.catch(() => undefined)
+  return { known, answers, first }
+}
+
 /** Decodes values with the codecs of their entries; answers for each what could not be read. */
 function valueReader() {
-  const decoders = new Map<Owned, (peeked: StoredValue) => Generator<Decoded>>()
-  const decoder = (owned: Owned) => {
-    let found = decoders.get(owned)
-    if (found === undefined) decoders.set(owned, (found = decoderOf(owned.spec.codec)))
-    return found
-  }
+  const readers = new Map<Owned, (value: StoredValue) => Decoded | undefined>()
   return (owned: Owned, value: StoredValue): Decoded | undefined => {
-    let failed: Decoded | undefined
-    for (const part of decoder(owned)(value)) if (part.failed) failed ??= part
-    return failed
+    let reader = readers.get(owned)
+    if (reader === undefined) readers.set(owned, (reader = failureIn(owned.spec.codec)))
+    return reader(value)
   }
 }
 

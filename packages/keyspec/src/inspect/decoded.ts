@@ -48,6 +48,54 @@ export function decoderOf(codec: KeySpec['codec']): (peeked: StoredValue) => Gen
   }
 }
 
+/** Finds the first element that its codec cannot read; of values that are sound it keeps nothing. */
+export function failureIn(codec: KeySpec['codec']): (value: StoredValue) => Decoded | undefined {
+  const parts = decoderOf(codec)
+  const isSound = soundness(codec)
+  return (value) => {
+    if (isSound(value)) return undefined
+    for (const part of parts(value)) if (part.failed) return part
+    return undefined
+  }
+}
+
+/** Does something while errors take no stacks: of a million faulty values those would cost more than all else. */
+export function withoutStacks<T>(work: () => T): T {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return work()
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
+function soundness(codec: KeySpec['codec']): (value: StoredValue) => boolean {
+  if (typeof codec.decode === 'function') {
+    const single = codec as Codec<any, any>
+    return ({ type, elements: found }) => {
+      const width = type === 'zset' || type === 'hash' ? 2 : 1
+      for (let at = 0; at < found.length; at += width) {
+        const element = found[at]
+        if (element instanceof Buffer && !isReadable(single, element)) return false
+      }
+      return true
+    }
+  }
+  const fields = fieldsOf(codec as { readonly [field: string]: Codec<any, any> })
+  const inFields = (flat: readonly Reply[]) => {
+    for (let at = 0; at < flat.length; at += 2) {
+      const known = fields.at(String(flat[at]))
+      if (known !== undefined && !isReadable(known, flat[at + 1] as Buffer)) return false
+    }
+    return true
+  }
+  return ({ type, elements: found }) =>
+    type === 'stream'
+      ? (found as readonly (readonly [Reply, readonly Reply[]])[]).every(([, flat]) => inFields(flat))
+      : inFields(found)
+}
+
 function* elements(codec: Codec<any, any>, { type, elements }: StoredValue): Generator<Decoded> {
   const width = type === 'zset' || type === 'hash' ? 2 : 1
   for (let at = 0; at < elements.length; at += width) {
@@ -60,15 +108,22 @@ function* elements(codec: Codec<any, any>, { type, elements }: StoredValue): Gen
 
 function decode(codec: Codec<any, any> | undefined, stored: Buffer): Decoded {
   if (codec === undefined) return { stored, codec: undefined, failed: false }
-  // Where a million values are faulty, the stacks of the codec's errors, which nobody reads, would cost more than all else.
-  const { stackTraceLimit } = Error
-  Error.stackTraceLimit = 0
   try {
-    const value: unknown = codec.decode((codec.bytes ? stored : stored.toString()) as string & Buffer)
-    return { stored, codec: codec.name, value, failed: false }
+    return { stored, codec: codec.name, value: read(codec, stored), failed: false }
   } catch {
     return { stored, codec: codec.name, failed: true }
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
+function read(codec: Codec<any, any>, stored: Buffer): unknown {
+  return codec.decode((codec.bytes ? stored : stored.toString()) as string & Buffer)
+}
+
+function isReadable(codec: Codec<any, any>, stored: Buffer): boolean {
+  try {
+    read(codec, stored)
+    return true
+  } catch {
+    return false
   }
 }

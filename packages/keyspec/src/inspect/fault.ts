@@ -17,23 +17,29 @@ export interface Fault {
 }
 
 /** What is wrong with a key of an entry, its value apart. */
-export function* faultsOf(seen: SeenKey, owned: Owned, eviction: Eviction | undefined): Generator<Fault> {
+export function faultsOf(seen: SeenKey, owned: Owned, eviction: Eviction | undefined): readonly Fault[] {
   const { spec } = owned
+  let faults: Fault[] | undefined
+  const fault = (found: Fault) => (faults ??= []).push(found)
   const expected = expectedType(owned, seen.name!)
-  if (expected === undefined) yield { code: 'foreign-shape', owned }
-  else if (expected !== seen.type) yield { code: 'wrong-type', owned, detail: seen.type, expected }
+  if (expected === undefined) fault({ code: 'foreign-shape', owned })
+  else if (expected !== seen.type) fault({ code: 'wrong-type', owned, detail: seen.type, expected })
   const declaredMs = spec.lifetime.ttlMs
   if (declaredMs !== 'forever') {
     // Jitter only shortens, so what is declared is the longest.
-    if (seen.ttlMs === 'forever') yield { code: 'no-ttl', owned }
-    else if (seen.ttlMs! > declaredMs) yield { code: 'ttl-too-long', owned, amount: seen.ttlMs! }
+    if (seen.ttlMs === 'forever') fault({ code: 'no-ttl', owned })
+    else if (seen.ttlMs! > declaredMs) fault({ code: 'ttl-too-long', owned, amount: seen.ttlMs! })
   }
-  if (owned.legacy) yield { code: 'legacy-name', owned }
+  if (owned.legacy) fault({ code: 'legacy-name', owned })
   if (spec.budgetBytes !== undefined && seen.bytes! > spec.budgetBytes)
-    yield { code: 'over-budget', owned, amount: seen.bytes! }
+    fault({ code: 'over-budget', owned, amount: seen.bytes! })
   if (!spec.evictable && mayBeEvicted(seen, owned, eviction))
-    yield { code: 'evictable', owned, detail: eviction!.policy }
+    fault({ code: 'evictable', owned, detail: eviction!.policy })
+  // Nearly all keys are sound, and share one answer.
+  return faults ?? NONE
 }
+
+const NONE: readonly Fault[] = []
 
 function mayBeEvicted(seen: SeenKey, { spec }: Owned, eviction: Eviction | undefined): boolean {
   if (eviction?.keys === 'all') return true

@@ -193,14 +193,26 @@ function set<T>(children: Map<string, Node<T>>, text: string): Node<T> {
 function segmentsOf(key: Buffer): Segment[] {
   const name = textOf(key)
   const pieces = (name ?? key.toString('latin1')).split(':', DEEPEST + 1)
-  const segments = pieces.slice(0, DEEPEST).map((piece) => {
-    if (name === undefined && /[\u0080-\u00ff]/.test(piece)) return { text: '<bytes>', isPlace: true }
-    const text = generalised(piece)
-    return { text: shown(text), isPlace: /^<[a-z]+>$/.test(text) && text !== piece }
-  })
+  const segments = pieces
+    .slice(0, DEEPEST)
+    .map((piece) => (name === undefined ? segmentOfBytes(piece) : segmentOf(piece)))
   if (pieces.length > DEEPEST) segments.push({ text: '<rest>', isPlace: true })
   return segments
 }
+
+function segmentOfBytes(piece: string): Segment {
+  return /[\u0080-\u00ff]/.test(piece) ? { text: '<bytes>', isPlace: true } : segmentOf(piece)
+}
+
+function segmentOf(piece: string): Segment {
+  // Most pieces are plain words or numbers, and what `generalised` and `shown` make of those is known.
+  if (/^[A-Za-z_-]{1,64}$/.test(piece)) return { text: piece, isPlace: false }
+  if (/^\d+$/.test(piece)) return NUMBER
+  const text = generalised(piece)
+  return { text: shown(text), isPlace: /^<[a-z]+>$/.test(text) && text !== piece }
+}
+
+const NUMBER: Segment = { text: '<n>', isPlace: true }
 
 function counted(at: Node<unknown>): number {
   let count = at.value === undefined ? 0 : 1

@@ -41,8 +41,7 @@ function node(): Node {
 }
 
 function insert(root: Node, each: Owned): void {
-  const read = keyReader(each.pattern, each.spec.params)
-  const leaf = { owned: each, owns: (key: string) => read(key) !== undefined }
+  const leaf = { owned: each, owns: ownership(each) }
   let at = root
   for (const piece of each.pattern.text.split(':')) {
     const placeholder = piece.indexOf('<')
@@ -61,28 +60,44 @@ function insert(root: Node, each: Owned): void {
   at.leaves.push(leaf)
 }
 
+/** Whether a key whose pieces fit is of the pattern: where they are plain words and whole placeholders, it is. */
+function ownership({ pattern, spec }: Owned): (key: string) => boolean {
+  const isPlain = pattern.params.every((name) => spec.params[name] === undefined)
+  if (isPlain && /^(?:[^:<]+|<\w+>|)(?::(?:[^:<]+|<\w+>|))*$/.test(pattern.text)) return () => true
+  if (isPlain) return (key) => pattern.parse(key) !== undefined
+  const read = keyReader(pattern, spec.params)
+  return (key) => read(key) !== undefined
+}
+
 function find(at: Node, key: string, from: number): Owned | undefined {
   const colon = key.indexOf(':', from)
   const piece = key.slice(from, colon === -1 ? key.length : colon)
-  const below = (child: Node) => (colon === -1 ? owner(child.leaves, key) : find(child, key, colon + 1))
 
   const literal = at.literals.get(piece)
-  const exact = literal === undefined ? undefined : below(literal)
+  const exact = literal === undefined ? undefined : below(literal, key, colon)
   if (exact !== undefined) return exact
   for (const [length, heads] of at.templates) {
-    const child = heads.get(piece.slice(0, length))
-    const found = child === undefined ? undefined : below(child)
+    // A placeholder holds one character at the least.
+    if (piece.length <= length) continue
+    const child = heads.get(length === 0 ? '' : piece.slice(0, length))
+    const found = child === undefined ? undefined : below(child, key, colon)
     if (found !== undefined) return found
   }
   for (const [length, heads] of at.open) {
-    const found = owner(heads.get(piece.slice(0, length)) ?? [], key)
+    const leaves = heads.get(piece.slice(0, length))
+    const found = leaves === undefined ? undefined : owner(leaves, key)
     if (found !== undefined) return found
   }
   return undefined
 }
 
+function below(child: Node, key: string, colon: number): Owned | undefined {
+  return colon === -1 ? owner(child.leaves, key) : find(child, key, colon + 1)
+}
+
 function owner(leaves: readonly Leaf[], key: string): Owned | undefined {
-  return leaves.find((leaf) => leaf.owns(key))?.owned
+  for (const leaf of leaves) if (leaf.owns(key)) return leaf.owned
+  return undefined
 }
 
 function headed<V>(heads: Heads<V>, head: string): V | undefined {

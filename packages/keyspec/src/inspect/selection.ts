@@ -108,9 +108,12 @@ export async function* find(
   }
   if (selection.scanned === undefined) return
   for await (const batch of walk(connection, { ...options, prefix: selection.scanned })) {
-    const found = batch
-      .filter(({ name }) => selection.has(name) && !(name !== undefined && owners.has(name)))
-      .map((key) => ({ ...key, owned: selection.owner(key.name) }))
+    const found: FoundKey[] = []
+    for (const key of batch) {
+      if (!selection.has(key.name) || (owners.size > 0 && owners.has(key.name!))) continue
+      // The walk has made it for us, and a copy of each would cost more than all else here.
+      found.push(Object.assign(key, { owned: selection.owner(key.name) }))
+    }
     if (found.length > 0) yield found
   }
 }

@@ -3,7 +3,7 @@ import type { Schema } from '../schema.ts'
 import type { Stratum } from './estimate.ts'
 import { generalSegments } from './guess.ts'
 import { shown } from './key-name.ts'
-import { find, select, type Selection, type SelectionOptions } from './selection.ts'
+import { find, type FoundKey, select, type Selection, type SelectionOptions } from './selection.ts'
 import { isConnection, type KeySource, sourceOf } from './source.ts'
 import { type Tallied, Tally } from './tally.ts'
 import type { SeenKey, WalkOptions, WalkStep } from './walk.ts'
@@ -135,8 +135,9 @@ async function* wholly(
     yield { keys: keys.filter(({ name }) => selection.has(name)), master: 0 }
 }
 
-function entryNamer(selection: Selection): (seen: SeenKey) => string | undefined {
-  return ({ name }) => selection.owner(name)?.entry
+function entryNamer(selection: Selection): (seen: SeenKey | FoundKey) => string | undefined {
+  // What was found by the selection has been told whose it is.
+  return (seen) => ('owned' in seen ? seen.owned : selection.owner(seen.name))?.entry
 }
 
 function prefixNamer(start: string, depth: number): (seen: SeenKey) => string {

@@ -49,7 +49,9 @@ export interface Tallied {
 
 /** Counts the keys of one group, for each master by itself. */
 export class Tally {
-  readonly #cells = new Map<string, number[]>()
+  /** Hits of cells, by master; a cell is a number, and `#named` has those of names. */
+  readonly #cells: number[][] = []
+  readonly #named = { type: new Map<string, number[]>(), encoding: new Map<string, number[]>() }
   readonly #sums: number[] = []
   readonly #squares: number[] = []
   /** How many keys were counted. */
@@ -57,12 +59,13 @@ export class Tally {
 
   add({ type, ttlMs, bytes = 0, encoding, idleMs }: SeenKey, master: number): void {
     this.count += 1
-    this.#note('keys', master)
-    this.#note(`type ${type}`, master)
-    this.#note(`encoding ${encoding}`, master)
-    this.#note(ttlMs === 'forever' ? 'forever' : `ttl ${bucketOf(BOUNDS.ttl, ttlMs!)}`, master)
-    this.#note(`size ${bucketOf(BOUNDS.size, bytes)}`, master)
-    if (idleMs !== undefined) this.#note(`idle ${bucketOf(BOUNDS.idle, idleMs)}`, master)
+    const cells = (this.#cells[master] ??= new Array<number>(CELLS).fill(0))
+    cells[KEYS]! += 1
+    cells[ttlMs === 'forever' ? FOREVER : FIRST.ttl + bucketOf(BOUNDS.ttl, ttlMs!)]! += 1
+    cells[FIRST.size + bucketOf(BOUNDS.size, bytes)]! += 1
+    if (idleMs !== undefined) cells[FIRST.idle + bucketOf(BOUNDS.idle, idleMs)]! += 1
+    noteNamed(this.#named.type, type, master, 1)
+    noteNamed(this.#named.encoding, String(encoding), master, 1)
     this.#sums[master] = (this.#sums[master] ?? 0) + bytes
     this.#squares[master] = (this.#squares[master] ?? 0) + bytes ** 2
   }
@@ -70,7 +73,14 @@ export class Tally {
   /** Adds what another has counted. */
   join(other: Tally): void {
     this.count += other.count
-    for (const [cell, hits] of other.#cells) for (const [at, hit] of hits.entries()) this.#note(cell, at, hit)
+    other.#cells.forEach((theirs, master) => {
+      const cells = (this.#cells[master] ??= new Array<number>(CELLS).fill(0))
+      for (let cell = 0; cell < CELLS; cell += 1) cells[cell]! += theirs[cell]!
+    })
+    for (const kind of ['type', 'encoding'] as const) {
+      for (const [name, hits] of other.#named[kind])
+        hits.forEach((hit, master) => noteNamed(this.#named[kind], name, master, hit))
+    }
     for (const [at, sum] of other.#sums.entries()) this.#sums[at] = (this.#sums[at] ?? 0) + (sum ?? 0)
     for (const [at, sum] of other.#squares.entries())
       this.#squares[at] = (this.#squares[at] ?? 0) + (sum ?? 0)
@@ -78,21 +88,21 @@ export class Tally {
 
   /** What it all comes to, `all` being the tally of everything that was chosen. */
   tallied(strata: readonly Stratum[], all: Tally): Tallied {
-    const portion = (cell: string): Portion => {
-      const hits = this.#cells.get(cell) ?? []
+    const portioned = (hits: readonly number[]): Portion => {
+      // A master of which nothing was seen has none.
       const seen = hits.reduce((sum, hit) => sum + (hit ?? 0), 0)
       return { keys: estimatedCount(strata, hits), share: estimatedPart(strata, seen, this.count) }
     }
-    const named = (kind: string): NamedPortion[] =>
-      [...this.#cells.keys()]
-        .filter((cell) => cell.startsWith(`${kind} `))
-        .map((cell) => ({ name: cell.slice(kind.length + 1), ...portion(cell) }))
+    const portion = (cell: number): Portion => portioned(this.#cells.map((cells) => cells[cell]!))
+    const named = (kind: 'type' | 'encoding'): NamedPortion[] =>
+      [...this.#named[kind]]
+        .map(([name, hits]) => ({ name, ...portioned(hits) }))
         .sort((a, b) => b.keys.value - a.keys.value || (a.name < b.name ? -1 : 1))
     const buckets = (kind: keyof typeof BOUNDS): Bucket[] =>
-      [...BOUNDS[kind], undefined].map((below, at) => ({ below, ...portion(`${kind} ${at}`) }))
-    const knowsIdle = [...this.#cells.keys()].some((cell) => cell.startsWith('idle '))
+      [...BOUNDS[kind], undefined].map((below, at) => ({ below, ...portion(FIRST[kind] + at) }))
+    const knowsIdle = this.#cells.some((cells) => cells.some((hits, cell) => cell >= FIRST.idle && hits > 0))
     return {
-      keys: portion('keys').keys,
+      keys: portion(KEYS).keys,
       bytes: estimatedTotal(strata, this.#sums, this.#squares),
       share: estimatedShare(
         strata,
@@ -101,16 +111,25 @@ export class Tally {
       ),
       types: named('type'),
       encodings: named('encoding'),
-      forever: portion('forever'),
+      forever: portion(FOREVER),
       ttl: buckets('ttl'),
       sizes: buckets('size'),
       idle: knowsIdle ? buckets('idle') : [],
     }
   }
+}
 
-  #note(cell: string, master: number, hits = 1): void {
-    let counts = this.#cells.get(cell)
-    if (counts === undefined) this.#cells.set(cell, (counts = []))
-    counts[master] = (counts[master] ?? 0) + (hits ?? 0)
-  }
+const KEYS = 0
+const FOREVER = 1
+const FIRST = {
+  ttl: 2,
+  size: 2 + BOUNDS.ttl.length + 1,
+  idle: 2 + BOUNDS.ttl.length + 1 + BOUNDS.size.length + 1,
+} as const
+const CELLS = FIRST.idle + BOUNDS.idle.length + 1
+
+function noteNamed(cells: Map<string, number[]>, name: string, master: number, hits: number): void {
+  let counts = cells.get(name)
+  if (counts === undefined) cells.set(name, (counts = []))
+  counts[master] = (counts[master] ?? 0) + hits
 }
