@@ -1,42 +1,42 @@
 import type { Reply } from '../../connection/connection.ts'
 import { intset, listpack, rdbReader, type RdbReader, ziplist } from '../archive/rdb-reader.ts'
-import type { Peeked } from '../peek.ts'
+import type { StoredValue } from '../peek.ts'
 import type { SnapshotKey } from './snapshot-key.ts'
 import { streamEntries } from './stream-entries.ts'
 
 /**
- * The beginning of a value in a snapshot, as a server would show it to `peeker`; of a collection, how many elements it has is
- * not looked for, and `count` is how many of them were looked at.
+ * The beginning of a value in a snapshot, as a server would show it: of a collection the first elements, so many at the most,
+ * and together no more than `limitBytes`.
  */
-export function peekStored({ type, form, stored }: SnapshotKey, most: number, limitBytes: number): Peeked {
+export function peekStored(
+  { type, form, stored }: SnapshotKey,
+  most: number,
+  limitBytes: number,
+): StoredValue {
   const read = READ[form]
-  if (read === undefined || stored === undefined) return { type, count: 0, omitted: 0, elements: [] }
+  if (read === undefined || stored === undefined) return { type, omitted: 0, elements: [] }
   const elements: Reply[] = []
-  let count = 0
+  let seen = 0
   let omitted = 0
   let left = limitBytes
   try {
     for (const parts of read(rdbReader(stored))) {
-      const size = sizeOf(parts)
+      let size = 0
+      for (const part of parts) size += part instanceof Buffer ? part.length : sizeOf(part)
       if (size > left) omitted += 1
       else {
-        elements.push(...parts)
+        for (const part of parts) elements.push(part)
         left -= size
       }
-      count += 1
-      if (count === most) break
+      seen += 1
+      if (seen === most) break
     }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     // It reaches over the end of what was kept.
     omitted += 1
   }
-  return {
-    type,
-    count: type === 'string' ? ((elements[0] as Buffer | undefined)?.length ?? 0) : count,
-    omitted,
-    elements,
-  }
+  return { type, omitted, elements }
 }
 
 type Elements = Iterable<readonly Reply[]>
