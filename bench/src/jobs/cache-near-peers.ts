@@ -42,7 +42,7 @@ async function ours({ socket }: Address): Promise<NearCache> {
   await Promise.all([client.connect(), told.connect()])
   const keys = open(schema, fromNodeRedis(client), { invalidations: invalidationsFromNodeRedis(told) })
   return {
-    get: (id) => keys.page({ id }).get() as Promise<Page | undefined>,
+    get: (id) => keys.page({ id }).get(),
     set: (id, page) => keys.page({ id }).set(page),
     close() {
       client.destroy()
@@ -113,7 +113,8 @@ async function manager({ socket }: Address): Promise<NearCache> {
     ttl: 3_600_000,
   })
   return {
-    get: (id) => cached.get<Page>(id),
+    // What `get` finds in Redis it does not keep in memory.
+    get: (id) => cached.wrap<Page | undefined>(id, async () => undefined),
     set: (id, page) => cached.set(id, page),
     close: () => cached.disconnect(),
   }

@@ -174,7 +174,7 @@ async function oneByOne(client: Client, names: readonly string[]): Promise<Value
   for (const name of names) {
     const dump = await bytes.dump(name)
     const ttl = await client.pTTL(name)
-    values.push([name, Math.max(0, ttl), dump as unknown as Buffer])
+    values.push([name, Math.max(0, ttl), dump])
   }
   return values
 }
@@ -184,7 +184,7 @@ async function together(client: Client, names: readonly string[]): Promise<Value
   return Promise.all(
     names.map(async (name) => {
       const [dump, ttl] = await Promise.all([bytes.dump(name), client.pTTL(name)])
-      return [name, Math.max(0, ttl), dump as unknown as Buffer] as const
+      return [name, Math.max(0, ttl), dump] as const
     }),
   )
 }

@@ -19,6 +19,10 @@ export interface Moments {
 }
 
 const KEY = 'shared'
+
+/** The version that both begin with. */
+export const FIRST = '0'
+
 /** The reader has its copy by then. */
 const BEFORE_WRITING_MS = 50
 
@@ -33,6 +37,8 @@ export const member: Member<CoherenceOptions, Moments> = async ({ contender, ser
     }
   }
   return async (version) => {
+    // Nobody is to keep that it is not there.
+    if (version === FIRST) await sleep(patienceMs)
     const until = sharedMs() + BEFORE_WRITING_MS + patienceMs
     while (sharedMs() < until) {
       const found = await get(KEY)

@@ -1,6 +1,6 @@
 import { nearCaches } from '../jobs/cache-near-peers.ts'
 import type { Trial, Trier } from '../trial.ts'
-import type { CoherenceOptions, Moments } from './coherence-member.ts'
+import { type CoherenceOptions, FIRST, type Moments } from './coherence-member.ts'
 
 const WRITES = 10
 const CASE = 'written by another process'
@@ -36,7 +36,7 @@ function coherenceOf(contender: string): Trier['run'] {
       given: { contender, server: address, role, patienceMs: PATIENCE_MS },
     }))
     const pair = await crowd<CoherenceOptions, Moments>(members)
-    await pair.go('0')
+    await pair.go(FIRST)
     let seen = 0
     let slowestMs = 0
     for (let write = 1; write <= WRITES; write += 1) {
