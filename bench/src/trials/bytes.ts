@@ -7,8 +7,8 @@ import { limiterPeers, ownLimiters } from '../peers/limiters.ts'
 import type { BenchServer } from '../server.ts'
 import type { Figures, Trial, Trier } from '../trial.ts'
 
-const IDS = 1_000
-const HITS = 20
+const IDS = 500
+const HITS = 10
 const JOBS = 10_000
 const LIMITERS = `a key of a limiter with ${HITS} hits`
 const QUEUES = 'a waiting job'
