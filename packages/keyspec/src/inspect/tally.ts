@@ -59,7 +59,7 @@ export class Tally {
 
   add({ type, ttlMs, bytes = 0, encoding, idleMs }: SeenKey, master: number): void {
     this.count += 1
-    const cells = (this.#cells[master] ??= new Array<number>(CELLS).fill(0))
+    const cells = (this.#cells[master] ??= noHits())
     cells[KEYS]! += 1
     cells[ttlMs === 'forever' ? FOREVER : FIRST.ttl + bucketOf(BOUNDS.ttl, ttlMs!)]! += 1
     cells[FIRST.size + bucketOf(BOUNDS.size, bytes)]! += 1
@@ -74,7 +74,7 @@ export class Tally {
   join(other: Tally): void {
     this.count += other.count
     other.#cells.forEach((theirs, master) => {
-      const cells = (this.#cells[master] ??= new Array<number>(CELLS).fill(0))
+      const cells = (this.#cells[master] ??= noHits())
       for (let cell = 0; cell < CELLS; cell += 1) cells[cell]! += theirs[cell]!
     })
     for (const kind of ['type', 'encoding'] as const) {
@@ -127,6 +127,10 @@ const FIRST = {
   idle: 2 + BOUNDS.ttl.length + 1 + BOUNDS.size.length + 1,
 } as const
 const CELLS = FIRST.idle + BOUNDS.idle.length + 1
+
+function noHits(): number[] {
+  return Array.from({ length: CELLS }, () => 0)
+}
 
 function noteNamed(cells: Map<string, number[]>, name: string, master: number, hits: number): void {
   let counts = cells.get(name)
