@@ -8,8 +8,8 @@ import { root, run, setup, Stop } from './setup.js'
 
 const folder = join(root, 'bench')
 
-await run(() => {
-  setup()
+await run(async () => {
+  await setup()
   if (!existsSync(join(folder, 'node_modules'))) step('npm', ['ci', '--no-audit', '--no-fund'], folder)
   step(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-b', folder], root)
   step(process.execPath, [join(folder, 'dist/main.js'), ...process.argv.slice(2)], root)

@@ -74,13 +74,16 @@ const installers = [
 ]
 
 /** Installs and builds what is missing or stale, for the tests too if asked, or throws a `Stop`. */
-export function setup({ forTests = false } = {}) {
+export async function setup({ forTests = false } = {}) {
   needNode()
   for (const requirement of requirements) {
     if (forTests || !requirement.forTests) need(requirement)
   }
   if (!dependenciesMatchTheLock()) installDependencies()
   build()
+  // Only now is there an esbuild to ask.
+  const { bundle } = await import('./bundle.js')
+  await bundle(root)
 }
 
 /** What ends a script with one line that tells a person what to do. */

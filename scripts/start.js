@@ -7,10 +7,10 @@ import { pathToFileURL } from 'node:url'
 import { root, run, setup, Stop } from './setup.js'
 
 const systems = join(root, 'systems')
-const jobOf = (/** @type {string} */ system) => join(systems, system, 'dist/main.js')
+const jobOf = (/** @type {string} */ system) => join(systems, system, 'program/main.js')
 
 await run(async () => {
-  setup()
+  await setup()
   const [, , word] = process.argv
   const isNamed = word !== undefined && !word.startsWith('-')
   const system = isNamed ? word : 'all'

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { root, run, setup } from './setup.js'
 
 await run(async () => {
-  setup({ forTests: true })
+  await setup({ forTests: true })
   const folder = mkdtempSync(join(tmpdir(), 'keyspec-test-'))
   try {
     const report = join(folder, 'report.json')

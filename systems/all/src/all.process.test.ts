@@ -11,7 +11,7 @@ test('the five systems run at once on one Redis, and every key they leave is as 
     config: { maxmemory: '450mb', 'maxmemory-policy': 'volatile-lru' },
   })
   onTestFinished(() => redis.stop())
-  const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+  const main = fileURLToPath(new URL('../program/main.js', import.meta.url))
   const env = { ...process.env, REDIS_URL: redis.url }
   const { stdout } = await promisify(execFile)(process.execPath, [main, '--once'], {
     maxBuffer: 64 << 20,

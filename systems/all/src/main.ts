@@ -1,8 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { commandLine, needRedis, redisName } from '@keyspec-systems/program'
+import { commandLine, needRedis, ownFile, redisName } from '@keyspec-systems/program'
 import { describeLifetime, prove } from 'keyspec'
 import { usage } from 'keyspec/inspect'
 import { fromNodeRedis } from 'keyspec/node-redis'
@@ -70,7 +69,7 @@ async function run(): Promise<number> {
 
 /** Runs one system as a process; answers its exit code, and prints its lines under its name. */
 async function work(name: System, redisUrl: string): Promise<number> {
-  const module = fileURLToPath(new URL(`../../${name}/dist/main.js`, import.meta.url))
+  const module = ownFile(import.meta.url, `../${name}/program/main.js`)
   const child = fork(module, jobs[name], {
     env: { ...process.env, REDIS_URL: redisUrl, MOVIES_ENV: moviesEnvironment, NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

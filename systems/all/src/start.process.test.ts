@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 
 /** Runs a system's main job to its end. */
 async function run(system: string, words: readonly string[], env: Record<string, string> = {}) {
-  const main = fileURLToPath(new URL(`../../${system}/dist/main.js`, import.meta.url))
+  const main = fileURLToPath(new URL(`../../${system}/program/main.js`, import.meta.url))
   const child = spawn(process.execPath, [main, ...words], {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

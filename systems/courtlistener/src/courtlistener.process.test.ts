@@ -45,7 +45,7 @@ async function world(options: StandInOptions): Promise<World> {
     start(env = {}, ...words) {
       const child = spawn(
         process.execPath,
-        [fileURLToPath(new URL('../dist/main.js', import.meta.url)), '--once', ...words],
+        [fileURLToPath(new URL('../program/main.js', import.meta.url)), '--once', ...words],
         {
           env: {
             PATH: process.env['PATH'],

@@ -40,7 +40,7 @@ async function world(env: Record<string, string> = {}) {
     broker,
     paths,
     async worker() {
-      const child = fork(fileURLToPath(new URL('../dist/worker/worker-main.js', import.meta.url)), [], {
+      const child = fork(fileURLToPath(new URL('../program/worker/worker-main.js', import.meta.url)), [], {
         env: { PATH: process.env['PATH'], REDIS_URL: redis.url, JOB_LEASE_MS: '2000', ...env },
         stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       })

@@ -1,13 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import {
   type Child,
   commandLine,
   keyspaceTable,
   misuse,
   needRedis,
+  ownFile,
   pause,
   redisName,
   screen,
@@ -89,7 +89,7 @@ async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promi
   await Promise.all(
     Array.from({ length: workerCount }, async (_, index) => {
       const name = `worker-${index + 1}`
-      const module = fileURLToPath(new URL('./worker/worker-main.js', import.meta.url))
+      const module = ownFile(import.meta.url, 'program/worker/worker-main.js')
       const log = (line: string, isError: boolean) => (isError ? out.print(out.dim(line)) : undefined)
       const given = { REDIS_URL: url, WORKER_NAME: name }
       children.push(await startChild({ name, module, env: given, restarts: true, log }))
@@ -142,7 +142,7 @@ async function redisUrl(atEnd: (close: () => Promise<unknown>) => void): Promise
 }
 
 async function inputs(): Promise<string[]> {
-  const samples = fileURLToPath(new URL('../samples', import.meta.url))
+  const samples = ownFile(import.meta.url, 'samples')
   const named = positionals.length === 0 ? [samples] : positionals
   const paths: string[] = []
   for (const path of named) {

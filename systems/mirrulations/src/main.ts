@@ -2,12 +2,12 @@ import { mkdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import {
   type Child,
   commandLine,
   keyspaceTable,
   needRedis,
+  ownFile,
   pause,
   redisName,
   screen,
@@ -100,7 +100,7 @@ async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promi
     env: Readonly<Record<string, string>>,
     restarts: boolean,
   ) => {
-    const module = fileURLToPath(new URL(file, import.meta.url))
+    const module = ownFile(import.meta.url, `program/${file}`)
     const words = values.once && !restarts ? ['--once'] : []
     // What goes well is in the progress display already.
     const log = (line: string, isError: boolean) => (isError ? out.print(out.dim(line)) : undefined)
@@ -112,16 +112,16 @@ async function job(atEnd: (close: () => Promise<unknown> | void) => void): Promi
 
   const server = await begin(
     'work server',
-    './server/server-main.js',
+    'server/server-main.js',
     { MIRROR_DIR: mirror, MIRROR_SOURCE: upstream.name },
     true,
   )
   if (server.url === undefined) throw new Error('the work server did not start; its words are above')
   out.print(`work server  ${server.url}/data`)
   const [generator] = await Promise.all([
-    begin('work generator', './generator/generator-main.js', {}, false),
+    begin('work generator', 'generator/generator-main.js', {}, false),
     ...Array.from({ length: clients }, (_, index) =>
-      begin(`client ${index + 1}`, './client/client-main.js', { WORK_SERVER_URL: server.url! }, true),
+      begin(`client ${index + 1}`, 'client/client-main.js', { WORK_SERVER_URL: server.url! }, true),
     ),
   ])
 

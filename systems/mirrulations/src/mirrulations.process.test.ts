@@ -14,7 +14,7 @@ const size = { dockets: 6, documents: 20, comments: 60, attachments: 24 }
 
 /** A program of the system as it is built, with its first word to us. */
 async function start(file: string, env: Record<string, string>, ...words: string[]) {
-  const child = fork(fileURLToPath(new URL(`../dist/${file}`, import.meta.url)), words, {
+  const child = fork(fileURLToPath(new URL(`../program/${file}`, import.meta.url)), words, {
     env: { PATH: process.env['PATH'], ...env } as unknown as NodeJS.ProcessEnv,
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
@@ -200,7 +200,7 @@ test('a client that is told to end gives its job back', async () => {
 
 describe('the main job', () => {
   const main = (words: string[], env: Record<string, string> = {}) => {
-    const child = fork(fileURLToPath(new URL('../dist/main.js', import.meta.url)), words, {
+    const child = fork(fileURLToPath(new URL('../program/main.js', import.meta.url)), words, {
       env: { PATH: process.env['PATH'], ...env } as unknown as NodeJS.ProcessEnv,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })

@@ -16,7 +16,7 @@ const catalogue = loadCatalogue()
 const rules = embeddedUnderstander(catalogue)
 
 async function start(environment: Record<string, string>): Promise<string> {
-  const child = fork(fileURLToPath(new URL('../dist/server/server-main.js', import.meta.url)), [], {
+  const child = fork(fileURLToPath(new URL('../program/server/server-main.js', import.meta.url)), [], {
     env: { PATH: process.env['PATH'], ...environment } as unknown as NodeJS.ProcessEnv,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
@@ -76,7 +76,7 @@ test.each([
   ['server/server-main.js', {}, 'MOVIES_ENV is not set'],
   ['main.js', { MOVIES_ENV: 'prod:' }, 'MOVIES_ENV is "prod:"; it may hold letters, digits, - and _'],
 ])('%s does not start without a good name of its environment', async (program, env, words) => {
-  const child = fork(fileURLToPath(new URL(`../dist/${program}`, import.meta.url)), [], {
+  const child = fork(fileURLToPath(new URL(`../program/${program}`, import.meta.url)), [], {
     env: {
       PATH: process.env['PATH'],
       REDIS_URL: 'redis://127.0.0.1:1',

@@ -1,6 +1,7 @@
 export { type Child, startChild } from './child.ts'
 export { commandLine, misuse } from './command-line.ts'
 export { keyspaceTable } from './keyspace-table.ts'
+export { ownFile } from './own-file.ts'
 export { needRedis, redisName } from './need-redis.ts'
 export { backoff, pause, program, report } from './program.ts'
 export { bar, screen, type Screen } from './screen.ts'

@@ -8,7 +8,7 @@ import { eventually, startRedis } from 'keyspec/testing'
 import { expect, onTestFinished, test } from 'vitest'
 
 // The built programs, each a process.
-const built = (file: string) => fileURLToPath(new URL(`../dist/${file}`, import.meta.url))
+const built = (file: string) => fileURLToPath(new URL(`../program/${file}`, import.meta.url))
 
 test('the job runs to its end, limits its students and prints the keyspace', async () => {
   const words = [built('main.js'), '--once', '--seconds', '1', '--students', '3']

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { ownFile } from '@keyspec-systems/program'
 import type { FromWorker, ToWorker } from './message.ts'
 
 /** A worker in a process of its own, started again when it dies. */
@@ -65,7 +65,7 @@ export class WorkerProcess {
   }
 
   #launch(): ReturnType<typeof fork> {
-    const child = fork(fileURLToPath(new URL('./worker-main.js', import.meta.url)), {
+    const child = fork(ownFile(import.meta.url, 'program/worker/worker-main.js'), {
       env: { ...process.env, ...this.#env },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 import { expect, test } from 'vitest'
 
-const program = fileURLToPath(new URL('../../dist/upstream/stand-in-main.js', import.meta.url))
+const program = fileURLToPath(new URL('../../program/upstream/stand-in-main.js', import.meta.url))
 
 test('the stand-in runs as a process, says where on its first line, and ends on SIGTERM', async () => {
   const child = spawn(process.execPath, [program, '--dockets', '3', '--documents', '4', '--comments', '5'], {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { ownFile } from '@keyspec-systems/program'
 
 /** The samples that ship with the tutor; all are invented, as their README says. */
 export type Sample =
@@ -10,5 +11,5 @@ export type Sample =
 
 /** The bytes of a sample. */
 export function sample(name: Sample): Buffer {
-  return readFileSync(new URL(`../../samples/${name}`, import.meta.url))
+  return readFileSync(ownFile(import.meta.url, `samples/${name}`))
 }

@@ -147,6 +147,7 @@ export function dropping(connection: Connection, near: Near<unknown>): Connectio
   return {
     client: connection.client,
     cluster: connection.cluster,
+    dear: connection.dear === true,
     masters: () => connection.masters(),
     send(command: Command, shape: Shape) {
       const sent = () => connection.send(command, shape)
