@@ -93,7 +93,8 @@ export async function* copyKeys(
     const alive = keys.filter((key) => !isPast(key, nowMs))
     const kept = await rest(() => restoreKeys(to, alive, onConflict === 'replace'))
     const stayed = new Set(kept)
-    for (const { key, dump } of alive) if (!stayed.has(key)) copied.bytes += key.length + dump.length
+    for (const { key, dump } of alive)
+      if (stayed.size === 0 || !stayed.has(key)) copied.bytes += key.length + dump.length
     copied.keys += keys.length
     copied.gone += gone
     copied.expired += keys.length - alive.length

@@ -168,7 +168,10 @@ async function batchOf(
         ? 'none'
         : (typeOfDump(value.dump) ?? String(await connection.send(['TYPE', each.key], ONE_KEY)))
     if (value === 'gone' || type === 'none') gone += 1
-    else keys.push({ ...each, ...value, type })
+    else {
+      const { expiresAtMs, dump } = value
+      keys.push({ key: each.key, name: each.name, type, expiresAtMs, dump })
+    }
   }
   return { keys, gone }
 }
