@@ -167,7 +167,7 @@ export function look(
 }
 
 /** How many keys one step looks at to begin with: where the server is to be used whole, a step may be a longer one. */
-export function keysAtOnce(maxLoad: number | undefined): number {
+function keysAtOnce(maxLoad: number | undefined): number {
   return maxLoad === 1 ? 250 : 50
 }
 
