@@ -182,8 +182,9 @@ class Groups {
 
 /** Keeps the biggest, biggest first. */
 function noteBig(biggest: BigKey[], top: number, seen: SeenKey, entry: () => string | undefined): void {
-  const { key, type, bytes = 0 } = seen
+  const { bytes = 0 } = seen
   if (biggest.length >= top && bytes <= (biggest.at(-1)?.bytes ?? Infinity)) return
+  const { key, type } = seen // not before: a snapshot cuts each out of what it read
   // SCAN may show a key twice.
   if (biggest.some((other) => other.key.equals(key))) return
   const at = biggest.findIndex((other) => other.bytes < bytes)
