@@ -4,7 +4,7 @@ export default [
   {
     name: 'keyspec',
     path: 'packages/keyspec/dist/index.js',
-    limit: '20 kB',
+    limit: '21 kB',
     // The type says generically that the same object comes back.
     modifyEsbuildConfig: (config) => Object.assign(/** @type {any} */ (config), { platform: 'node' }),
   },

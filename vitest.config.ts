@@ -19,7 +19,8 @@ export default defineConfig({
             ...slow.map((pattern) => `{packages,systems}/*/src/${pattern}`),
           ],
           globalSetup: 'test-support/library.ts',
-          maxWorkers: 2,
+          // More than there are cores: they wait as much as they work.
+          maxWorkers: 3,
           testTimeout: 120_000,
           hookTimeout: 120_000,
           sequence: { groupOrder: 1 },

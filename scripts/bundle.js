@@ -45,7 +45,7 @@ export async function bundle(root) {
       external,
       // CommonJS modules among them ask for Node's own with require.
       banner: {
-        js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+        js: "import { createRequire as keyspecRequire } from 'node:module'; const require = keyspecRequire(import.meta.url);",
       },
       logLevel: 'warning',
     })

@@ -16,8 +16,8 @@ export function costOf(words: readonly string[], codes: readonly number[] = [0])
     ['-c', '"$@"; echo "ended $?" >&2; times >&2', 'sh', ...words],
     {
       encoding: 'utf8',
-    // Here a bare name is one of the packages that stand beside each other in bench/.
-    cwd: import.meta.dirname,
+      // Here a bare name is one of the packages that stand beside each other in bench/.
+      cwd: import.meta.dirname,
       env: { ...process.env, NODE_OPTIONS: '', NO_COLOR: '1' },
     },
   )

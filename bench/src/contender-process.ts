@@ -38,10 +38,12 @@ export async function startContender(
 
 async function ask(child: ChildProcess, question: Ask): Promise<unknown> {
   child.send(question)
+  const heard = new AbortController()
+  const { signal } = heard
   const [answer] = (await Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(([code]) => [{ failed: `it ended with ${String(code)}` }]),
-  ])) as [{ done?: unknown; failed?: string }]
+    once(child, 'message', { signal }),
+    once(child, 'exit', { signal }).then(([code]) => [{ failed: `it ended with ${String(code)}` }]),
+  ]).finally(() => heard.abort())) as [{ done?: unknown; failed?: string }]
   if (answer.failed !== undefined) throw new Error(answer.failed)
   return answer.done
 }

@@ -2,13 +2,13 @@ import { type Command, type Connection, ONE_KEY, type Reply, type Shape } from '
 import type { Merge, Outcome } from '../connection/merge.ts'
 import { ServerError, unwrapped } from '../connection/server-error.ts'
 import { KeyspecError } from '../errors.ts'
-import { int, rest } from '../script/argument.ts'
+import { rest, text } from '../script/argument.ts'
 import { script } from '../script/script.ts'
 import * as lua from './lua.gen.ts'
 
 const setTogether = script('kind/set-together', {
   keys: ['keys*'],
-  args: { ttlMs: int, values: rest },
+  args: { ttlMs: text, values: rest },
   lua: lua.setTogether,
   reply: (reply) => reply as readonly Reply[] | null,
 })
@@ -36,7 +36,7 @@ const merge: Merge = {
     const values = calls.map((call) => call[2]!)
     let failed: readonly Reply[] | null
     try {
-      failed = await setTogether.run(connection, { keys }, { ttlMs: Number(calls[0]![4] ?? 0), values })
+      failed = await setTogether.run(connection, { keys }, { ttlMs: calls[0]![4] ?? '0', values })
     } catch (error) {
       // Who may not run scripts may still SET.
       if (!(error instanceof KeyspecError)) throw error

@@ -1,6 +1,6 @@
 import type { Codec } from '../codec/codec.ts'
 import { type Argument, ONE_KEY, ONE_KEY_BYTES, type Reply, type Shape } from '../connection/connection.ts'
-import { GET, GET_BYTES } from '../connection/reads.ts'
+import { GET, GET_BYTES, getTogether } from '../connection/reads.ts'
 import { ConflictError } from '../errors.ts'
 import type { ParamCodecs } from '../param.ts'
 import { flag, int, text } from '../script/argument.ts'
@@ -174,6 +174,21 @@ export class StringKey<T, In = T> extends Key {
     else await this.send(['SET', this.name, stored, ...this.#expiry()], this.home.shapeOfSet(stored))
   }
 
+  /** @internal Whether reading it is GET and nothing else, so that many can be one MGET. */
+  get isReadTogether(): boolean {
+    return !this.home.renewsOnRead
+  }
+
+  /** @internal Whether its codec takes bytes. */
+  get isReadAsBytes(): boolean {
+    return this.home.codec.bytes
+  }
+
+  /** @internal The value in what GET answered. */
+  valueIn(reply: Reply): T | undefined {
+    return this.#value(reply)
+  }
+
   get #shape(): Shape {
     return this.home.codec.bytes ? ONE_KEY_BYTES : ONE_KEY
   }
@@ -209,8 +224,17 @@ export class StringKey<T, In = T> extends Key {
 /** Many string keys at once. */
 export class ManyStrings<T, In = T> extends Many<StringKey<T, In>> {
   /** Their values in the order asked, `undefined` where there is none. */
-  get(): Promise<(T | undefined)[]> {
-    return Promise.all(this.keys.map((key) => key.get()))
+  async get(): Promise<(T | undefined)[]> {
+    const [first] = this.keys
+    if (first === undefined) return []
+    if (this.connection.cluster || !first.isReadTogether)
+      return Promise.all(this.keys.map((key) => key.get()))
+    const names = this.keys.map(({ name }) => name)
+    const outcomes = await getTogether(this.connection, names, first.isReadAsBytes)
+    return outcomes.map((outcome, at) => {
+      if ('error' in outcome) throw outcome.error
+      return this.keys[at]!.valueIn(outcome.reply)
+    })
   }
 
   /** Writes a value to each, in the order asked; every value is encoded before the first is sent. */

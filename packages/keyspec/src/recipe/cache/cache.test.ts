@@ -319,6 +319,7 @@ describe('while Redis', () => {
     await gone.stop()
     const slow = gate()
     const asked = Array.from({ length: 5 }, () => keys.ocr(CONTENT).getOrLoad(slow.load))
+    await eventually(() => expect(keys.ocr.stats().misses).toBe(5))
     slow.open()
     expect(await Promise.all(asked)).toEqual(Array.from({ length: 5 }, () => page('loaded')))
     expect(slow.calls).toBe(1)

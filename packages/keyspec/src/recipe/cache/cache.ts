@@ -323,6 +323,10 @@ export class ManyCached<P, T, In = T> extends ManyStrings<T, In> {
     })
   }
 
+  override get(): Promise<(T | undefined)[]> {
+    return Promise.all(this.keys.map((key) => key.get()))
+  }
+
   /** Deletes them, as `CacheKey.delete` does; answers how many there were. */
   override async delete(): Promise<number> {
     const existed = await Promise.all(this.keys.map((key) => key.delete()))
