@@ -8,21 +8,23 @@ import { type Codec, textCodec } from './codec.ts'
 export function json<S extends StandardSchemaV1>(
   schema: S,
 ): Codec<StandardSchemaV1.InferOutput<S>, StandardSchemaV1.InferInput<S>> {
+  // Once: some libraries make it anew each time it is asked for.
+  const standard = schema['~standard'] as StandardSchemaV1<unknown, StandardSchemaV1.InferOutput<S>>['~standard']
   return textCodec({
     name: 'json',
     schema,
     encode(value) {
-      validate(schema, value)
+      validate(standard, value)
       const stored = JSON.stringify(value) as string | undefined
       if (stored === undefined) throw new TypeError(`${typeof value} has no JSON form`)
       return stored
     },
-    decode: (stored) => validate(schema, JSON.parse(stored)),
+    decode: (stored) => validate(standard, JSON.parse(stored)),
   })
 }
 
-function validate<S extends StandardSchemaV1>(schema: S, value: unknown): StandardSchemaV1.InferOutput<S> {
-  const result = schema['~standard'].validate(value)
+function validate<T>(standard: StandardSchemaV1<unknown, T>['~standard'], value: unknown): T {
+  const result = standard.validate(value)
   if (result instanceof Promise)
     throw new TypeError('the schema validates asynchronously; a codec cannot wait')
   if (result.issues !== undefined) throw new TypeError(result.issues.map(describe).join('; '))

@@ -16,6 +16,7 @@ import { refusal } from './server-error.ts'
 export interface NodeRedisClient {
   readonly isReady?: boolean
   sendCommand(args: readonly (string | Buffer)[], options?: object): Promise<unknown>
+  withCommandOptions?(options: object): Pick<NodeRedisClient, 'sendCommand'>
 }
 
 /** The parts of a node-redis 6 sentinel (`createSentinel`) that Keyspec uses. */
@@ -116,11 +117,15 @@ const QUEUED_TEXT = { typeMapping: TYPES }
 const QUEUED_BYTES = { typeMapping: ALL_BYTES }
 
 function nodeConnection(client: NodeRedisClient, cluster: boolean, deadline: Deadline | undefined) {
-  const send = (args: (string | Buffer)[], options: object) =>
-    client.sendCommand(
-      args,
-      client.isReady === false ? (options === TEXT ? QUEUED_TEXT : QUEUED_BYTES) : options,
-    )
+  // Options that come with a call are merged with the client's each time, into an object that is slow to read.
+  const text = client.withCommandOptions?.(TEXT)
+  const bytes = client.withCommandOptions?.(BYTES)
+  const send = (args: (string | Buffer)[], options: object) => {
+    const isText = options === TEXT
+    if (client.isReady === false) return client.sendCommand(args, isText ? QUEUED_TEXT : QUEUED_BYTES)
+    const told = isText ? text : bytes
+    return told === undefined ? client.sendCommand(args, options) : told.sendCommand(args)
+  }
   const connection: Connection = {
     client: 'node-redis',
     cluster,
