@@ -21,7 +21,7 @@ export async function startContender(
   core: number | undefined,
 ): Promise<ContenderProcess> {
   const child = fork(fileURLToPath(new URL('./worker.js', import.meta.url)), [], {
-    execArgv: ['--expose-gc', '--no-warnings'],
+    execArgv: ['--no-warnings'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   if (core !== undefined) pin(child.pid!, core)

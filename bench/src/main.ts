@@ -1,15 +1,9 @@
-import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { jobNamed, jobNames } from './jobs.ts'
 import { measure } from './measure.ts'
 import { pin, unpin } from './pin.ts'
-import { chart } from './report/chart.ts'
-import { markdown } from './report/markdown.ts'
-import { summarise, type Summary } from './report/summary.ts'
-import { trialMarkdown } from './report/trial-markdown.ts'
-import { summariseTrial, type TrialSummary } from './report/trial-summary.ts'
+import { keep, report, type Results } from './report/report.ts'
 import { startServer } from './server.ts'
 import { tryAll } from './try.ts'
 import { trialNamed, trialNames } from './trials.ts'
@@ -18,6 +12,7 @@ const { values, positionals } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     huge: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
     rounds: { type: 'string' },
     'round-ms': { type: 'string' },
   },
@@ -39,41 +34,13 @@ if (wrong !== undefined || !(rounds >= 1) || !(roundMs > 0)) {
 const core = pin(process.pid, cpus().length - 1) ? 0 : undefined
 const log = (line: string) => process.stderr.write(`${line}\n`)
 
-const jobs = []
-const summaries: Summary[] = []
-const raw: Record<string, unknown> = {}
 let redis = ''
 const serverOf = async () => {
   const server = await startServer()
   redis = server.version
   return server
 }
-for (const name of wanted.filter((each) => jobNames.includes(each))) {
-  const job = await jobNamed(name)
-  const results = await measure(job, serverOf, { rounds, roundMs, core, log })
-  jobs.push(job)
-  summaries.push(summarise(job, results))
-  raw[name] = results
-}
-
-// What these start may run wherever the system puts it.
-unpin(process.pid)
-const tried: TrialSummary[] = []
-for (const name of wanted.filter((each) => trialNames.includes(each))) {
-  const trial = await trialNamed(name)
-  const results = await tryAll(trial, {
-    rounds: values.quick ? 1 : rounds,
-    quick: values.quick,
-    huge: values.huge,
-    core,
-    startServer: serverOf,
-    log,
-  })
-  tried.push(summariseTrial(trial, results))
-  raw[name] = results
-}
-
-const made = {
+const made = () => ({
   date: new Date().toISOString().slice(0, 10),
   node: process.versions.node,
   redis,
@@ -81,13 +48,28 @@ const made = {
   pinned: core !== undefined,
   rounds,
   roundMs,
+  quick: values.quick,
+})
+const results: { -readonly [name in keyof Results]: Results[name] } = {}
+for (const name of wanted.filter((each) => jobNames.includes(each))) {
+  const measured = await measure(await jobNamed(name), serverOf, { rounds, roundMs, core, log })
+  results[name] = { made: made(), measured }
 }
-const report = markdown(jobs, summaries, made) + trialMarkdown(tried)
-process.stdout.write(report)
-// A part of the jobs, or a quick look, is no result to keep.
-if (positionals.length === 0 && !values.quick) {
-  const folder = join(import.meta.dirname, '..')
-  writeFileSync(join(folder, 'RESULTS.md'), report)
-  writeFileSync(join(folder, 'results.json'), `${JSON.stringify({ made, results: raw }, undefined, 1)}\n`)
-  writeFileSync(join(folder, 'ratios.svg'), chart(summaries, tried))
+
+// What these start may run wherever the system puts it.
+unpin(process.pid)
+for (const name of wanted.filter((each) => trialNames.includes(each))) {
+  const tried = await tryAll(await trialNamed(name), {
+    rounds: values.quick ? 1 : rounds,
+    quick: values.quick,
+    huge: values.huge,
+    core,
+    startServer: serverOf,
+    log,
+  })
+  results[name] = { made: made(), tried }
 }
+
+process.stdout.write((await report(results)).markdown)
+// A quick look is no result to keep, unless it is asked for.
+if (!values.quick || values.keep) await keep(results)

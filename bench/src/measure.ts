@@ -25,6 +25,8 @@ export interface RunOptions {
   readonly log: (line: string) => void
 }
 
+const WARM_MS = 1_500
+
 /**
  * Measures a job: all contenders are started, then take turns, case by case and round by round in another order each
  * time, so that what else happens on the machine meets them all. Each contender has a server of its own that is
@@ -45,8 +47,8 @@ export async function measure(
     }
     for (const each of job.cases) {
       const able = started.filter(({ process }) => process.acts.includes(each.act))
-      // The first calls compile, and fill what is empty.
-      for (const { process } of able) await process.round(each.act, each.inFlight, roundMs / 4)
+      // The first calls fill what is empty, and are slow until they are compiled, which takes thousands of them.
+      for (const { process } of able) await process.round(each.act, each.inFlight, Math.max(WARM_MS, roundMs))
       for (let turn = 0; turn < rounds; turn += 1) {
         const order = able.map((_, index) => able[(index + turn) % able.length]!)
         for (const { name, server, process } of turn % 2 === 0 ? order : order.toReversed())

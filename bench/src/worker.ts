@@ -26,7 +26,6 @@ async function answer(ask: Ask): Promise<unknown> {
   }
   if ('round' in ask) {
     const { act, inFlight, forMs } = ask.round
-    globalThis.gc?.()
     return round(acts!.acts[act]!, inFlight, forMs)
   }
   await acts?.close()

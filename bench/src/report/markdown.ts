@@ -10,48 +10,57 @@ export interface Circumstances {
   readonly pinned: boolean
   readonly rounds: number
   readonly roundMs: number
+  readonly quick: boolean
 }
 
-/** The report as Markdown: what was promised and what came of it first, then all figures. */
-export function markdown(jobs: readonly Job[], summaries: readonly Summary[], made: Circumstances): string {
+/** How a section was measured, in a sentence. */
+export function circumstances(made: Circumstances): string {
+  return (
+    `_${made.date}${made.quick ? ', a quick look' : ''}: Node ${made.node}, Redis ${made.redis}, ${made.cpu}; ` +
+    `at most ${made.rounds} interleaved rounds._`
+  )
+}
+
+/** A job of the report: what was promised and what came of it first, then all figures. */
+export function jobSection(job: Job, { about, cases, verdicts }: Summary, made: Circumstances): string[] {
+  const label = (contender: string) => job.contenders[contender]!.label
+  const pinned = made.pinned ? 'Each client and its server on one core' : 'Not pinned'
   const lines = [
-    '# Side by side',
     '',
-    `Made by \`npm run bench\` on ${made.date}: Node ${made.node}, Redis ${made.redis}, ${made.cpu}; ` +
-      `${made.pinned ? 'each client and its server pinned to one core' : 'not pinned'}; ${made.rounds} interleaved rounds of ` +
-      `${made.roundMs} ms. Only the ratios travel to other machines.`,
+    `## ${job.name}`,
+    '',
+    `${about} ${pinned}, rounds of ${made.roundMs} ms.`,
+    '',
+    circumstances(made),
+    '',
   ]
-  for (const [index, { job, about, cases, verdicts }] of summaries.entries()) {
-    const label = (contender: string) => jobs[index]!.contenders[contender]!.label
-    lines.push('', `## ${job}`, '', about, '')
+  lines.push(
+    '| case | ours | against | ratio (least–most) | of CPU time | target | met |',
+    '|---|---|---|---|---|---|---|',
+  )
+  for (const verdict of verdicts) {
     lines.push(
-      '| case | ours | against | ratio (least–most) | of CPU time | target | met |',
+      `| ${verdict.case} | ${label(verdict.ours)} | ${label(verdict.best)} | **${times(verdict.ratio.median)}** ` +
+        `(${times(verdict.ratio.min)}–${times(verdict.ratio.max)}) | ${times(verdict.cpuRatio)} | ≥ ${times(verdict.atLeast)} | ` +
+        `${verdict.met ? 'yes' : 'no'} |`,
+    )
+  }
+  for (const { name, rows } of cases) {
+    lines.push(
+      '',
+      `### ${name}`,
+      '',
+      '| | a second: median (least–most) | client CPU µs | server CPU µs | commands | p50 µs | p99 µs |',
       '|---|---|---|---|---|---|---|',
     )
-    for (const verdict of verdicts) {
+    for (const row of rows) {
       lines.push(
-        `| ${verdict.case} | ${label(verdict.ours)} | ${label(verdict.best)} | **${times(verdict.ratio.median)}** ` +
-          `(${times(verdict.ratio.min)}–${times(verdict.ratio.max)}) | ${times(verdict.cpuRatio)} | ≥ ${times(verdict.atLeast)} | ` +
-          `${verdict.met ? 'yes' : 'no'} |`,
+        `| ${label(row.contender)} | ${rates(row.perSecond)} | ${short(row.clientMicros)} | ${short(row.serverMicros)} | ` +
+          `${short(row.commands)} | ${short(row.p50Micros)} | ${short(row.p99Micros)} |`,
       )
-    }
-    for (const { name, rows } of cases) {
-      lines.push(
-        '',
-        `### ${name}`,
-        '',
-        '| | a second: median (least–most) | client CPU µs | server CPU µs | commands | p50 µs | p99 µs |',
-        '|---|---|---|---|---|---|---|',
-      )
-      for (const row of rows) {
-        lines.push(
-          `| ${label(row.contender)} | ${rates(row.perSecond)} | ${short(row.clientMicros)} | ${short(row.serverMicros)} | ` +
-            `${short(row.commands)} | ${short(row.p50Micros)} | ${short(row.p99Micros)} |`,
-        )
-      }
     }
   }
-  return `${lines.join('\n')}\n`
+  return lines
 }
 
 function times(ratio: number): string {

@@ -1,15 +1,12 @@
 import type { Figure } from '../trial.ts'
+import { type Circumstances, circumstances } from './markdown.ts'
 import type { Spread } from './summary.ts'
 import type { TrialSummary, TrialVerdict } from './trial-summary.ts'
 
-/** The part of the report that is of trials. */
-export function trialMarkdown(summaries: readonly TrialSummary[]): string {
-  return `${summaries.flatMap(section).join('\n')}\n`
-}
-
-function section({ trial, cases, verdicts }: TrialSummary): string[] {
+/** A trial of the report. */
+export function trialSection({ trial, cases, verdicts }: TrialSummary, made: Circumstances): string[] {
   const label = (contender: string) => trial.contenders[contender]!.label
-  const lines = ['', `## ${trial.name}`, '', trial.about]
+  const lines = ['', `## ${trial.name}`, '', trial.about, '', circumstances(made)]
   if (verdicts.length > 0) {
     lines.push('', ...row(['case', 'figure', 'ours', 'against', 'median (least–most)', 'target', 'met']))
     lines.push('|---|---|---|---|---|---|---|')
