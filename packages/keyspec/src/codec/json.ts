@@ -9,7 +9,10 @@ export function json<S extends StandardSchemaV1>(
   schema: S,
 ): Codec<StandardSchemaV1.InferOutput<S>, StandardSchemaV1.InferInput<S>> {
   // Once: some libraries make it anew each time it is asked for.
-  const standard = schema['~standard'] as StandardSchemaV1<unknown, StandardSchemaV1.InferOutput<S>>['~standard']
+  const standard = schema['~standard'] as StandardSchemaV1<
+    unknown,
+    StandardSchemaV1.InferOutput<S>
+  >['~standard']
   return textCodec({
     name: 'json',
     schema,
