@@ -1,6 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { ask } from './ask.ts'
 import type { Address } from './job.ts'
 import { pin } from './pin.ts'
 import type { Round } from './round.ts'
@@ -25,25 +26,14 @@ export async function startContender(
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   if (core !== undefined) pin(child.pid!, core)
-  const acts = (await ask(child, { open: { job, contender, server } })) as string[]
+  const acts = (await ask(child, { open: { job, contender, server } } satisfies Ask)) as string[]
   return {
     acts,
-    round: async (act, inFlight, forMs) => (await ask(child, { round: { act, inFlight, forMs } })) as Round,
+    round: async (act, inFlight, forMs) =>
+      (await ask(child, { round: { act, inFlight, forMs } } satisfies Ask)) as Round,
     async close() {
-      await ask(child, { close: true })
+      await ask(child, { close: true } satisfies Ask)
       if (child.exitCode === null) await once(child, 'exit')
     },
   }
-}
-
-async function ask(child: ChildProcess, question: Ask): Promise<unknown> {
-  child.send(question)
-  const heard = new AbortController()
-  const { signal } = heard
-  const [answer] = (await Promise.race([
-    once(child, 'message', { signal }),
-    once(child, 'exit', { signal }).then(([code]) => [{ failed: `it ended with ${String(code)}` }]),
-  ]).finally(() => heard.abort())) as [{ done?: unknown; failed?: string }]
-  if (answer.failed !== undefined) throw new Error(answer.failed)
-  return answer.done
 }

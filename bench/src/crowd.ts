@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { ask } from './ask.ts'
 import { sharedMs } from './clock.ts'
 import type { Ask } from './member.ts'
 
@@ -33,7 +33,9 @@ export class Crowd<R> {
     try {
       await Promise.all(
         members.map(({ module: [path, from], given, clockAheadMs = 0 }, index) =>
-          ask(children[index]!, { join: { module: new URL(path, from).href, given, clockAheadMs } }),
+          ask(children[index]!, {
+            join: { module: new URL(path, from).href, given, clockAheadMs },
+          } satisfies Ask),
         ),
       )
     } catch (error) {
@@ -47,23 +49,13 @@ export class Crowd<R> {
   async go(word: string): Promise<R[]> {
     // Whoever hears of it later than this begins late.
     const at = sharedMs() + 250
-    return (await Promise.all(this.#children.map((child) => ask(child, { go: { word, at } })))) as R[]
+    return (await Promise.all(
+      this.#children.map((child) => ask(child, { go: { word, at } } satisfies Ask)),
+    )) as R[]
   }
 
   /** Ends them at once. */
   end(): void {
     for (const child of this.#children) child.kill('SIGKILL')
   }
-}
-
-async function ask(child: ChildProcess, question: Ask): Promise<unknown> {
-  child.send(question)
-  const heard = new AbortController()
-  const { signal } = heard
-  const [answer] = (await Promise.race([
-    once(child, 'message', { signal }),
-    once(child, 'exit', { signal }).then(([code]) => [{ failed: `it ended with ${String(code)}` }]),
-  ]).finally(() => heard.abort())) as [{ done?: unknown; failed?: string }]
-  if (answer.failed !== undefined) throw new Error(answer.failed)
-  return answer.done
 }

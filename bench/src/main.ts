@@ -1,5 +1,5 @@
 import { cpus } from 'node:os'
-import { parseArgs } from 'node:util'
+import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { jobNamed, jobNames } from './jobs.ts'
 import { measure } from './measure.ts'
 import { pin, unpin } from './pin.ts'
@@ -8,7 +8,7 @@ import { startServer } from './server.ts'
 import { tryAll } from './try.ts'
 import { trialNamed, trialNames } from './trials.ts'
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = parsed({
   options: {
     quick: { type: 'boolean', default: false },
     huge: { type: 'boolean', default: false },
@@ -18,6 +18,17 @@ const { values, positionals } = parseArgs({
   },
   allowPositionals: true,
 })
+
+/** `parseArgs`, whose complaints are a line for people. */
+function parsed<const C extends ParseArgsConfig>(config: C): ReturnType<typeof parseArgs<C>> {
+  try {
+    return parseArgs(config)
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`)
+    process.exit(2)
+  }
+}
+
 const rounds = Number(values.rounds ?? (values.quick ? 3 : 7))
 const roundMs = Number(values['round-ms'] ?? (values.quick ? 250 : 1000))
 const all = [...jobNames, ...trialNames]

@@ -2,7 +2,7 @@ import { json, open } from 'keyspec'
 import { cache } from 'keyspec/recipes'
 import * as v from 'valibot'
 import type { Address } from '../job.ts'
-import type { Page } from '../peers/caches.ts'
+import { bentoCache, type Page } from '../peers/caches.ts'
 
 /** A cache that keeps copies in its process. */
 export interface NearCache {
@@ -51,22 +51,8 @@ async function ours({ socket }: Address): Promise<NearCache> {
   }
 }
 
-async function bento({ socket }: Address): Promise<NearCache> {
-  const [{ BentoCache, bentostore }, { memoryDriver }, { redisDriver, redisBusDriver }] = await Promise.all([
-    import('bentocache'),
-    import('bentocache/drivers/memory'),
-    import('bentocache/drivers/redis'),
-  ])
-  const connection = { path: socket }
-  const cached = new BentoCache({
-    default: 'pages',
-    stores: {
-      pages: bentostore()
-        .useL1Layer(memoryDriver({ maxSize: '10mb' }))
-        .useL2Layer(redisDriver({ connection }))
-        .useBus(redisBusDriver({ connection })),
-    },
-  })
+async function bento(server: Address): Promise<NearCache> {
+  const cached = await bentoCache(server)
   return {
     get: (key) => cached.get<Page>({ key }),
     set: (key, value) => cached.set({ key, value, ttl: '1h' }),

@@ -26,6 +26,25 @@ export const caches: {
   'cache-manager': { label: 'cache-manager over @keyv/redis', open: manager },
 }
 
+/** bentocache with memory before Redis, and a bus that tells other processes what changed. */
+export async function bentoCache({ socket }: Address) {
+  const [{ BentoCache, bentostore }, { memoryDriver }, { redisDriver, redisBusDriver }] = await Promise.all([
+    import('bentocache'),
+    import('bentocache/drivers/memory'),
+    import('bentocache/drivers/redis'),
+  ])
+  const connection = { path: socket }
+  return new BentoCache({
+    default: 'pages',
+    stores: {
+      pages: bentostore()
+        .useL1Layer(memoryDriver({ maxSize: '10mb' }))
+        .useL2Layer(redisDriver({ connection }))
+        .useBus(redisBusDriver({ connection })),
+    },
+  })
+}
+
 async function ours({ socket }: Address): Promise<GetOrLoad> {
   const [{ createClient }, { fromNodeRedis, subscriberFromNodeRedis }] = await Promise.all([
     import('redis'),
@@ -38,23 +57,9 @@ async function ours({ socket }: Address): Promise<GetOrLoad> {
   return (id, load) => keys.page({ id }).getOrLoad(load)
 }
 
-async function bento({ socket }: Address): Promise<GetOrLoad> {
-  const [{ BentoCache, bentostore }, { memoryDriver }, { redisDriver, redisBusDriver }] = await Promise.all([
-    import('bentocache'),
-    import('bentocache/drivers/memory'),
-    import('bentocache/drivers/redis'),
-  ])
-  const connection = { path: socket }
-  const bento = new BentoCache({
-    default: 'pages',
-    stores: {
-      pages: bentostore()
-        .useL1Layer(memoryDriver({ maxSize: '10mb' }))
-        .useL2Layer(redisDriver({ connection }))
-        .useBus(redisBusDriver({ connection })),
-    },
-  })
-  return (key, factory) => bento.getOrSet({ key, factory, ttl: '1h' })
+async function bento(server: Address): Promise<GetOrLoad> {
+  const cached = await bentoCache(server)
+  return (key, factory) => cached.getOrSet({ key, factory, ttl: '1h' })
 }
 
 async function cacheable({ url }: Address): Promise<GetOrLoad> {

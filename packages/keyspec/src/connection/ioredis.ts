@@ -11,6 +11,8 @@ import {
 import { asResp2 } from './resp2.ts'
 import { refusal } from './server-error.ts'
 
+export { invalidationsFromIoredis, type IoredisInvalidator } from './invalidations-ioredis.ts'
+
 /** What Keyspec reads of an ioredis client's settings. */
 interface Settings {
   readonly keyPrefix?: string | undefined
@@ -146,5 +148,3 @@ function check({ keyPrefix, stringNumbers, replyMapping }: Settings = {}): void 
       "this ioredis client has replyMapping 'resp3', which loses fields that are not UTF-8: create it without",
     )
 }
-
-export { invalidationsFromIoredis, type IoredisInvalidator } from './invalidations-ioredis.ts'

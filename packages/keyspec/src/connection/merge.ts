@@ -3,6 +3,15 @@ import type { Command, Connection, Reply } from './connection.ts'
 /** What became of one of several merged calls: its own answer or its own error. */
 export type Outcome = { readonly reply: Reply } | { readonly error: unknown }
 
+/** What becomes of a call that is sent by itself after all. */
+export async function outcomeOf(replying: Promise<Reply>): Promise<Outcome> {
+  try {
+    return { reply: await replying }
+  } catch (error) {
+    return { error }
+  }
+}
+
 /** How calls of one tick become one command. Calls of one merge must commute unless they share a key. */
 export interface Merge {
   /** Calls with the same group can go out together; groups of one run go out side by side. */

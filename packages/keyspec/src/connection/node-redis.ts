@@ -12,6 +12,8 @@ import { Deadline } from './deadline.ts'
 import { asResp2 } from './resp2.ts'
 import { refusal } from './server-error.ts'
 
+export { invalidationsFromNodeRedis, type NodeRedisInvalidator } from './invalidations-node-redis.ts'
+
 /** The parts of a node-redis 6 client (`createClient`) that Keyspec uses. */
 export interface NodeRedisClient {
   readonly isReady?: boolean
@@ -181,5 +183,3 @@ function deadlineOf(client: object): Deadline | undefined {
   const { timeout = 0 } = commandOptions ?? _commandOptions ?? { timeout: 5000 }
   return timeout > 0 ? new Deadline(timeout) : undefined
 }
-
-export { invalidationsFromNodeRedis, type NodeRedisInvalidator } from './invalidations-node-redis.ts'

@@ -8,7 +8,7 @@ import {
   ONE_KEY,
   ONE_KEY_BYTES,
 } from './connection.ts'
-import type { Merge, Outcome } from './merge.ts'
+import { type Merge, type Outcome, outcomeOf } from './merge.ts'
 import { ServerError } from './server-error.ts'
 import { slotOf } from './slot.ts'
 
@@ -95,14 +95,6 @@ async function together(
     given.add(key)
     return { reply }
   })
-}
-
-async function outcomeOf(replying: Promise<Reply>): Promise<Outcome> {
-  try {
-    return { reply: await replying }
-  } catch (error) {
-    return { error }
-  }
 }
 
 async function wrongTypes(

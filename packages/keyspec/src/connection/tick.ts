@@ -83,9 +83,7 @@ export function tick(connection: Connection): Connection {
     return sent
   }
 
-  const join = (merge: Merge): Run => {
-    const open = runs.find((run) => run.merge === merge)
-    if (open !== undefined) return open
+  const begin = (merge: Merge): Run => {
     const run: Run = { merge, calls: [], byKey: undefined }
     if (runs.push(run) === 1) queueMicrotask(schedule)
     return run
@@ -100,8 +98,9 @@ export function tick(connection: Connection): Connection {
       const { merge } = shape
       if (runs.length > 0) giveWay(command, shape)
       if (merge === undefined) return connection.send(command, shape)
-      if (!alone.has(merge) && !runs.some((run) => run.merge === merge)) return sendAlone(merge, command)
-      const run = join(merge)
+      const open = runs.find((run) => run.merge === merge)
+      if (open === undefined && !alone.has(merge)) return sendAlone(merge, command)
+      const run = open ?? begin(merge)
       return new Promise((resolve, reject) => {
         const call = { command, shape, resolve, reject, isGone: false }
         run.calls.push(call)

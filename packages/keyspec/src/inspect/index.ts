@@ -82,7 +82,7 @@ export {
 } from './selection.ts'
 export { replicaSnapshot, type ReplicaTarget } from './snapshot/replica.ts'
 export { SnapshotError, type SnapshotFault } from './snapshot/snapshot-error.ts'
-export { type SnapshotFacts } from './snapshot/parser.ts'
+export { type SnapshotFacts } from './snapshot/snapshot-facts.ts'
 export {
   snapshotSource,
   type SnapshotPart,

@@ -1,5 +1,5 @@
-import { type Command, type Connection, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
-import type { Merge, Outcome } from '../connection/merge.ts'
+import { type Connection, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
+import { type Merge, type Outcome, outcomeOf } from '../connection/merge.ts'
 import { ServerError, unwrapped } from '../connection/server-error.ts'
 import { KeyspecError } from '../errors.ts'
 import { rest, text } from '../script/argument.ts'
@@ -40,7 +40,7 @@ const merge: Merge = {
     } catch (error) {
       // Who may not run scripts may still SET.
       if (!(error instanceof KeyspecError)) throw error
-      return Promise.all(calls.map((call) => outcomeOf(connection, call)))
+      return Promise.all(calls.map((call) => outcomeOf(connection.send(call, ONE_KEY))))
     }
     const outcomes: Outcome[] = calls.map(() => ({ reply: 'OK' }))
     for (let at = 0; at < (failed?.length ?? 0); at += 2) {
@@ -50,14 +50,6 @@ const merge: Merge = {
     }
     return outcomes
   },
-}
-
-async function outcomeOf(connection: Connection, call: Command): Promise<Outcome> {
-  try {
-    return { reply: await connection.send(call, ONE_KEY) }
-  } catch (error) {
-    return { error }
-  }
 }
 
 const TOGETHER: Shape = { ...ONE_KEY, merge }

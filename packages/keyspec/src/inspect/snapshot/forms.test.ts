@@ -3,7 +3,8 @@ import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { all } from '../../../../../test-support/connected.ts'
 import { Crc64 } from './crc64.ts'
-import { type SnapshotOptions, SnapshotParser } from './parser.ts'
+import { SnapshotParser } from './parser.ts'
+import type { SnapshotOptions } from './snapshot-facts.ts'
 import { peekStored } from './peek-stored.ts'
 import { readSnapshot } from './read-snapshot.ts'
 
@@ -153,6 +154,7 @@ test('a type that is not known is named, with the version', async () => {
   )
   await expect(read(snapshot(0, [1, 1], 'REDIS0012', [0xf1]))).rejects.toThrow('opcode 241')
   await expect(read(Buffer.from('PK\u0003\u0004 or whatever'))).rejects.toThrow('no snapshot')
+  await expect(read(Buffer.from('hello\n'))).rejects.toThrow('no snapshot')
 })
 
 test('the checksum is that of Redis, whatever pieces it is taken of', () => {

@@ -1,39 +1,13 @@
 import { rdbReader } from '../archive/rdb-reader.ts'
 import { Crc64 } from './crc64.ts'
 import { listEncoding, moduleType, stringEncoding } from './encoding.ts'
+import { LEAST_OPCODE, OPCODE, PASSED_OVER } from './opcode.ts'
 import { head, read, Skipper } from './skipper.ts'
 import { SnapshotError } from './snapshot-error.ts'
+import type { SnapshotFacts, SnapshotOptions } from './snapshot-facts.ts'
 import { SnapshotKey } from './snapshot-key.ts'
-import { type Form, LENGTH, PIECES, STRING, VALKEY_FORMS, VALUE_FORMS } from './value-form.ts'
+import { type Form, STRING, VALKEY_FORMS, VALUE_FORMS } from './value-form.ts'
 import type { Window } from './window.ts'
-
-/** What is looked for in a snapshot. */
-export interface SnapshotOptions {
-  /** The number of the database; 0 unless told. */
-  readonly database?: number | undefined
-  /** Only keys whose bytes begin with this text. */
-  readonly prefix?: string | undefined
-  /** How many bytes of a value are kept with its key; none unless told. */
-  readonly valueBytes?: number | undefined
-}
-
-/** What is known of a snapshot beside its keys, as far as it has been read. */
-export interface SnapshotFacts {
-  /** What wrote it, `Redis 7.0.15`; `undefined` where it does not say. */
-  server: string | undefined
-  /** The version of the format. */
-  format: number
-  /** When it was taken, in ms since the epoch, whole seconds; `undefined` where it does not say. */
-  takenAtMs: number | undefined
-  /** How many keys the database had, those that had run out among them; 0 where it does not say. */
-  size: number
-  /** Keys of the database that had run out when it was taken: they are gone, and not shown. */
-  expired: number
-  /** Keys of other databases. */
-  elsewhere: number
-  /** How many bytes have been read. */
-  bytes: number
-}
 
 /** What it stopped at: as many keys as are taken at once, the end of its bytes, or that of the snapshot. */
 type Stop = 'keys' | 'bytes' | 'end'
@@ -126,7 +100,7 @@ export class SnapshotParser {
       if (window.at >= bytes.length) return 'bytes'
       const kind = bytes[window.at]!
       if (kind < LEAST_OPCODE ? !this.#record(kind) : !this.#opcode(kind)) return 'bytes'
-      if (kind === EOF) return 'end'
+      if (kind === OPCODE.eof) return 'end'
     }
     return 'keys'
   }
@@ -252,33 +226,33 @@ export class SnapshotParser {
     const at = window.at + 1
     if (this.#began === -1) this.#began = window.start + window.at
     switch (code) {
-      case EXPIRES_MS:
+      case OPCODE.expiresMs:
         if (at + 8 > bytes.length) return this.#lacks(at + 8)
         this.#expiresAtMs = bytes.readUInt32LE(at) + bytes.readInt32LE(at + 4) * 2 ** 32
         window.at = at + 8
         return true
-      case EXPIRES_SECONDS:
+      case OPCODE.expiresSeconds:
         if (at + 4 > bytes.length) return this.#lacks(at + 4)
         this.#expiresAtMs = bytes.readInt32LE(at) * 1000
         window.at = at + 4
         return true
-      case IDLE:
+      case OPCODE.idle:
         if (!head(bytes, at, false)) return false
         this.#idleMs = read.size * 1000
         window.at = read.next
         return true
-      case FREQUENCY:
+      case OPCODE.frequency:
         if (at >= bytes.length) return false
         window.at = at + 1
         return true
-      case EOF:
+      case OPCODE.eof:
         return this.#eof()
-      case DATABASE:
+      case OPCODE.database:
         if (!head(bytes, at, false)) return false
         this.#database = read.size
         window.at = read.next
         break
-      case SIZES: {
+      case OPCODE.sizes: {
         if (!head(bytes, at, false)) return false
         const size = read.size
         if (!head(bytes, read.next, false)) return false
@@ -286,10 +260,10 @@ export class SnapshotParser {
         window.at = read.next
         break
       }
-      case AUX:
+      case OPCODE.aux:
         return this.#aux(at)
       default: {
-        const form = OPCODES.get(code) ?? this.#unknown(`opcode ${code}`)
+        const form = PASSED_OVER.get(code) ?? this.#unknown(`opcode ${code}`)
         window.at = at
         return this.#pass(form)
       }
@@ -330,9 +304,10 @@ export class SnapshotParser {
   #magic(): boolean {
     const window = this.#window
     const { bytes } = window
-    if (bytes.length < MAGIC_BYTES) return this.#lacks(MAGIC_BYTES)
-    const [, name, version] =
-      /^(REDIS|VALKEY)(\d{4}|(?<=Y)\d{3})/.exec(bytes.toString('latin1', 0, MAGIC_BYTES)) ?? []
+    const begin = bytes.toString('latin1', 0, MAGIC_BYTES)
+    const [, name, version] = /^(REDIS|VALKEY)(\d{4}|(?<=Y)\d{3})/.exec(begin) ?? []
+    const isPart = 'REDIS'.startsWith(begin.slice(0, 5)) || 'VALKEY'.startsWith(begin.slice(0, 6))
+    if (bytes.length < MAGIC_BYTES && isPart) return this.#lacks(MAGIC_BYTES)
     if (name === undefined || Number(version) === 0)
       throw new SnapshotError(
         'foreign',
@@ -411,23 +386,3 @@ const LONGEST_NUMBER = 20
 const LONGEST_AUX = 1024
 // The server takes no longer ones (`proto-max-bulk-len`), unless it is told to.
 const LONGEST_STRING = 512 * 2 ** 20 + 64
-
-// rdb.h, RDB_OPCODE
-const LEAST_OPCODE = 0xf0
-const IDLE = 0xf8
-const FREQUENCY = 0xf9
-const AUX = 0xfa
-const SIZES = 0xfb
-const EXPIRES_MS = 0xfc
-const EXPIRES_SECONDS = 0xfd
-const DATABASE = 0xfe
-const EOF = 0xff
-const OPCODES: ReadonlyMap<number, Form> = new Map<number, Form>([
-  // A slot of a cluster, and how many keys it has.
-  [0xf4, [LENGTH, LENGTH, LENGTH]],
-  [0xf5, [STRING]],
-  // The same in the candidates of Redis 7.0: name, engine, perhaps a description, code.
-  [0xf6, [STRING, STRING, [STRING], STRING]],
-  // A module's own: its number, when it is to be read, the rest.
-  [0xf7, [LENGTH, LENGTH, LENGTH, PIECES]],
-])
