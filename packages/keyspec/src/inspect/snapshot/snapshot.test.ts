@@ -237,7 +237,8 @@ test('a server sends it to a replica, by its length or straight from the process
     )
     expect(facts.elsewhere).toBe(1)
   }
-})
+  // The server saves to its disk, twice, and waits until it is there.
+}, 120_000)
 
 test('a user that may not replicate is told what to do', async () => {
   await redis.command('ACL', 'SETUSER', 'reader', 'on', '>secret', '~*', '+@read')
