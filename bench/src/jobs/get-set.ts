@@ -1,13 +1,14 @@
 import { json, open, string } from 'keyspec'
+import { type } from 'arktype'
 import * as v from 'valibot'
 import type { Acts, Address, Case, Job } from '../job.ts'
 
-const Session = v.object({
-  user: v.string(),
-  roles: v.array(v.string()),
-  cart: v.array(v.object({ sku: v.string(), count: v.number() })),
+const Session = type({
+  user: 'string',
+  roles: 'string[]',
+  cart: type({ sku: 'string', count: 'number' }).array(),
 })
-const session: v.InferOutput<typeof Session> = {
+const session: typeof Session.infer = {
   user: 'ada',
   roles: ['reader', 'editor'],
   cart: [
@@ -18,7 +19,21 @@ const session: v.InferOutput<typeof Session> = {
 const KEYS = 10_000
 const TTL_MS = 3_600_000
 
+// One library compiles its schemas, the other interprets them; either is what somebody runs.
 const schema = { session: string('bench:session:<id>', json(Session), { ttl: '1h' }) }
+const interpreted = {
+  session: string(
+    'bench:session:<id>',
+    json(
+      v.object({
+        user: v.string(),
+        roles: v.array(v.string()),
+        cart: v.array(v.object({ sku: v.string(), count: v.number() })),
+      }),
+    ),
+    { ttl: '1h' },
+  ),
+}
 
 const inFlight = [1, 50, 500]
 const cases: Case[] = ['get', 'set'].flatMap((act) =>
@@ -29,16 +44,20 @@ const cases: Case[] = ['get', 'set'].flatMap((act) =>
 export const getSet: Job = {
   name: 'get-set',
   about:
-    'A small JSON value, read or written with its TTL; 10,000 keys. Ours validates, raw calls JSON.parse.',
+    'A small JSON value, read or written with its TTL; 10,000 keys. Ours validates what it writes and reads, by ArkType unless another is named; raw calls JSON.stringify and JSON.parse, and checks nothing.',
   cases,
   contenders: {
     'keyspec/node-redis': {
       label: 'Keyspec over node-redis',
-      open: async (server) => typed(await overNodeRedis(server)),
+      open: async (server) => typed(schema, await overNodeRedis(server)),
+    },
+    'keyspec/node-redis/valibot': {
+      label: 'Keyspec over node-redis, validated by valibot',
+      open: async (server) => typed(interpreted, await overNodeRedis(server)),
     },
     'keyspec/ioredis': {
       label: 'Keyspec over ioredis',
-      open: async (server) => typed(await overIoredis(server)),
+      open: async (server) => typed(schema, await overIoredis(server)),
     },
     'node-redis': {
       label: 'node-redis, time-out off',
@@ -87,8 +106,8 @@ async function overIoredis({ socket }: Address): Promise<Opened> {
   return { connection: fromIoredis(client), close: () => client.disconnect() }
 }
 
-async function typed({ connection, close }: Opened): Promise<Acts> {
-  const keys = open(schema, connection)
+async function typed(declared: typeof schema, { connection, close }: Opened): Promise<Acts> {
+  const keys = open(declared, connection)
   for (let id = 0; id < KEYS; id += 1) await keys.session({ id }).set(session)
   let turn = 0
   return {

@@ -9,6 +9,7 @@ import { integerReply } from '../script/reply.ts'
 import { script } from '../script/script.ts'
 import { startRedis, type TemporaryRedis, unique } from '../testing/index.ts'
 import { ALL_KEYS, type Command, type Connection, NO_KEY, ONE_KEY, type Reply } from './connection.ts'
+import type { Merge } from './merge.ts'
 import { GET, GET_BYTES } from './reads.ts'
 import { ServerError } from './server-error.ts'
 import { tick } from './tick.ts'
@@ -255,6 +256,33 @@ describe('whatever the client', () => {
     expect(await Promise.all(gets())).toEqual(['fine', 'fine', 'fine'])
   })
 
+  test('what waits for none of its group is sent at once, and overtakes none of its own', async () => {
+    const sent: string[] = []
+    const merge: Merge = {
+      most: 10,
+      group: (call) => call[1] as string,
+      sendOne: async (_connection, call) => {
+        sent.push(call.join(' '))
+        return 'OK'
+      },
+      send: async (_connection, calls) => {
+        sent.push(calls.map((call) => call.join(' ')).join(', '))
+        return calls.map(() => ({ reply: 'OK' }))
+      },
+    }
+    const connection = tick(answering(() => 'OK'))
+    const take = (key: string, turn: number) =>
+      connection.send(['TAKE', key, String(turn)], { firstKey: 1, keyCount: 1, merge })
+    const first = take('a', 1)
+    const others = [take('b', 1), take('a', 2), take('c', 1)]
+    expect(sent).toEqual(['TAKE a 1', 'TAKE b 1', 'TAKE c 1'])
+    // Its answer is there before the second has left: a third of the same key still comes behind it.
+    await first
+    others.push(take('a', 3), take('b', 2))
+    await Promise.all(others)
+    expect(sent.slice(3)).toEqual(['TAKE b 2', 'TAKE a 2, TAKE a 3'])
+  })
+
   test('on a cluster the gets of one slot go out together, those of others beside them', async () => {
     const sent: Command[] = []
     const connection = tick({
@@ -265,12 +293,13 @@ describe('whatever the client', () => {
       cluster: true,
     })
     await Promise.all(
-      ['{c}0', '{a}1', '{b}1', '{a}2', '{c}1'].map((name) => connection.send(['GET', name], GET)),
+      ['{c}0', '{a}1', '{b}1', '{a}2', '{c}1', '{a}3'].map((name) => connection.send(['GET', name], GET)),
     )
     expect(sent).toEqual([
       ['GET', '{c}0'],
-      ['MGET', '{a}1', '{a}2'],
+      ['GET', '{a}1'],
       ['GET', '{b}1'],
+      ['MGET', '{a}2', '{a}3'],
       ['GET', '{c}1'],
     ])
   })

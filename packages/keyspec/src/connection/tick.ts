@@ -6,14 +6,18 @@ interface Call {
   readonly shape: Shape
   readonly resolve: (reply: Reply) => void
   readonly reject: (error: unknown) => void
+  readonly group: Group
   /** Sent ahead of its run. */
   isGone: boolean
 }
+
+type Group = string | number
 
 /** Calls that wait to go out as one. */
 interface Run {
   readonly merge: Merge
   readonly calls: Call[]
+  readonly groups: Set<Group>
   /** Which of them touch each key: known from when somebody has to ask. */
   byKey: Map<string, Call[]> | undefined
 }
@@ -22,15 +26,14 @@ interface Run {
  * A connection whose calls of one tick go out together, each key's in the order they were asked.
  *
  * A call that cannot be merged is passed on at once: the clients write what they are given in one tick together anyway.
- * So is one that could be while no other of its sort is under way: who asks one thing at a time waits for nothing. Those that
- * come meanwhile wait until the microtasks of their tick are done, and go out as one. What touches a key that a waiting
+ * So is one that could be while no other that it could go with is under way: who asks one thing at a time waits for nothing.
+ * Those that come meanwhile wait until the microtasks of their tick are done, and go out as one. What touches a key that a waiting
  * call touches sends that call on its way first; what touches no key (PING, PUBLISH, SCAN) sends all but reads. So no order
  * is ever changed but among calls that commute.
  */
 export function tick(connection: Connection): Connection {
   const runs: Run[] = []
-  const alone = new Set<Merge>()
-  const leaving = new Map<Merge, () => void>()
+  const underWay = new Map<Merge, Set<Group>>()
 
   const close = () => {
     for (const run of runs.splice(0)) sendRun(connection, run)
@@ -69,22 +72,28 @@ export function tick(connection: Connection): Connection {
     }
   }
 
-  const sendAlone = (merge: Merge, command: Command): Promise<Reply> => {
-    let leave = leaving.get(merge)
-    if (leave === undefined) leaving.set(merge, (leave = () => void alone.delete(merge)))
-    alone.add(merge)
+  const sendAlone = (merge: Merge, command: Command, group: Group, groups: Set<Group>): Promise<Reply> => {
+    groups.add(group)
     let sent: Promise<Reply>
     try {
       sent = merge.sendOne(connection, command)
     } catch (error) {
       sent = Promise.reject(error)
     }
-    sent.then(leave, leave)
-    return sent
+    return sent.then(
+      (reply) => {
+        groups.delete(group)
+        return reply
+      },
+      (error: unknown) => {
+        groups.delete(group)
+        throw error
+      },
+    )
   }
 
   const begin = (merge: Merge): Run => {
-    const run: Run = { merge, calls: [], byKey: undefined }
+    const run: Run = { merge, calls: [], groups: new Set(), byKey: undefined }
     if (runs.push(run) === 1) queueMicrotask(schedule)
     return run
   }
@@ -98,11 +107,20 @@ export function tick(connection: Connection): Connection {
       const { merge } = shape
       if (runs.length > 0) giveWay(command, shape)
       if (merge === undefined) return connection.send(command, shape)
-      const open = runs.find((run) => run.merge === merge)
-      if (open === undefined && !alone.has(merge)) return sendAlone(merge, command)
+      let groups = underWay.get(merge)
+      if (groups === undefined) underWay.set(merge, (groups = new Set()))
+      const group = merge.group(command, connection.cluster)
+      const open = runs.length === 0 ? undefined : runs.find((run) => run.merge === merge)
+      // Who waits for none of its group overtakes nobody, unless groups share keys.
+      const isFree =
+        merge.neighbours === true
+          ? groups.size === 0 && open === undefined
+          : !groups.has(group) && open?.groups.has(group) !== true
+      if (isFree) return sendAlone(merge, command, group, groups)
       const run = open ?? begin(merge)
+      run.groups.add(group)
       return new Promise((resolve, reject) => {
-        const call = { command, shape, resolve, reject, isGone: false }
+        const call = { command, shape, resolve, reject, group, isGone: false }
         run.calls.push(call)
         if (run.byKey !== undefined) note(run.byKey, call)
       })
@@ -140,11 +158,11 @@ function nameOf(key: Argument): string {
 function sendRun(connection: Connection, { merge, calls: all }: Run): void {
   const calls = all.some((call) => call.isGone) ? all.filter((call) => !call.isGone) : all
   if (calls.length === 1) return sendOne(connection, merge, calls[0]!)
-  const groups = new Map<string | number, Call[]>()
-  let last: string | number | undefined
+  const groups = new Map<Group, Call[]>()
+  let last: Group | undefined
   let members: Call[] | undefined
   for (const call of calls) {
-    const group = merge.group(call.command, connection.cluster)
+    const { group } = call
     if (group !== last) {
       if (merge.neighbours === true) sendGroups(connection, merge, groups)
       members = groups.get(group)
@@ -156,8 +174,13 @@ function sendRun(connection: Connection, { merge, calls: all }: Run): void {
   sendGroups(connection, merge, groups)
 }
 
-function sendGroups(connection: Connection, merge: Merge, groups: Map<string | number, Call[]>): void {
+function sendGroups(connection: Connection, merge: Merge, groups: Map<Group, Call[]>): void {
   for (const members of groups.values()) {
+    // Mostly one: limiters of many keys are as many groups.
+    if (members.length === 1) {
+      sendOne(connection, merge, members[0]!)
+      continue
+    }
     for (let at = 0; at < members.length; at += merge.most) {
       const chunk = members.slice(at, at + merge.most)
       if (chunk.length === 1) sendOne(connection, merge, chunk[0]!)

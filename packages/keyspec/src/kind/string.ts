@@ -169,9 +169,10 @@ export class StringKey<T, In = T> extends Key {
   }
 
   /** @internal Writes a stored form. */
-  async put(stored: string | Uint8Array): Promise<void> {
-    if (this.#keepsTtl) await this.#setOnce(stored, { get: false, present: false })
-    else await this.send(['SET', this.name, stored, ...this.#expiry()], this.home.shapeOfSet(stored))
+  put(stored: string | Uint8Array): Promise<unknown> {
+    return this.#keepsTtl
+      ? this.#setOnce(stored, { get: false, present: false })
+      : this.send(['SET', this.name, stored, ...this.#expiry()], this.home.shapeOfSet(stored))
   }
 
   /** @internal Whether reading it is GET and nothing else, so that many can be one MGET. */

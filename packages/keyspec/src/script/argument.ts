@@ -5,6 +5,8 @@ export interface ScriptArgument<T> {
   encode(value: T): Argument
   /** A Lua statement, on one line, that makes `name` a local from the expression `raw`. */
   local(name: string, raw: string): string
+  /** The encoded form that `local` also makes of nil, so that at the end of the arguments it need not travel. */
+  readonly unsaid?: string
 }
 
 /** A whole number; ids beyond 2^53 travel as `text`, since Lua's numbers are doubles. */
@@ -35,6 +37,7 @@ export const text: ScriptArgument<Argument> = {
 export const flag: ScriptArgument<boolean> = {
   encode: (value) => (value ? '1' : '0'),
   local: (name, raw) => `local ${name} = ${raw} == '1'`,
+  unsaid: '0',
 }
 
 /** The server's clock in milliseconds since the epoch, unless a test names the instant. */
@@ -43,12 +46,14 @@ export const serverNow: ScriptArgument<number | undefined> = {
   local: (name, raw) =>
     `local ${name} = tonumber(${raw}) if not ${name} then local time = redis.call('TIME') ` +
     `${name} = time[1] * 1000 + math.floor(time[2] / 1000) end`,
+  unsaid: '',
 }
 
 /** How many equal calls this one stands for: 1, unless the tick made one of several (see `merge` of `script`). */
 export const times: ScriptArgument<number | undefined> = {
   encode: (value = 1) => String(value),
-  local: (name, raw) => `local ${name} = tonumber(${raw})`,
+  local: (name, raw) => `local ${name} = tonumber(${raw} or 1)`,
+  unsaid: '1',
 }
 
 /** All the arguments that remain, as a table: the last argument only. */

@@ -69,9 +69,14 @@ export function script<const K extends string, A extends Arguments, R>(
   const source = `${prelude(keys, args)} ${lua}`
   const plain = sourceOf(source)
   const encoders = Object.entries(args)
+  // Apart, since every call walks them.
+  const names = Object.keys(args)
+  const hows = Object.values(args)
   const bare = keys.map((key) => (key.endsWith('*') ? key.slice(0, -1) : key))
   if (merge !== false && (starred || encoders.some(([, how]) => 'rest' in how)))
     throw new SchemaError(`script ${name}: calls that take any number of keys or arguments cannot be merged`)
+  const unsaid = merge === true ? [] : unsaidOf(encoders)
+  const keyCountText = String(keys.length)
   const base = { firstKey: 3, keyCount: keys.length, ...(bytes ? { bytes } : {}) }
   const shape: Shape =
     merge === false
@@ -85,38 +90,50 @@ export function script<const K extends string, A extends Arguments, R>(
     keys,
     source,
     async run(connection, keyValues, values) {
-      const command: Argument[] = ['EVALSHA', plain.sha, String(keys.length)]
-      for (const key of bare) {
-        const value = (keyValues as Record<string, string | readonly Argument[]>)[key]!
+      const command: Argument[] = ['EVALSHA', plain.sha, keyCountText]
+      for (let at = 0; at < bare.length; at++) {
+        const value = (keyValues as Record<string, string | readonly Argument[]>)[bare[at]!]!
         if (typeof value === 'string') command.push(value)
         else command.push(...value)
       }
       const keyCount = command.length - 3
       if (starred) command[2] = String(keyCount)
-      for (const [argument, how] of encoders) {
-        const value = (values as Record<string, unknown>)[argument]
+      for (let at = 0; at < names.length; at++) {
+        const value = (values as Record<string, unknown>)[names[at]!]
+        const how = hows[at]!
         if ('rest' in how) for (const item of value as readonly Argument[]) command.push(item)
         else command.push(how.encode(value))
       }
-      const key = keyCount > 0 ? String(command[3]) : undefined
+      for (let at = unsaid.length; at > 0 && command.at(-1) === unsaid[at - 1]; at--) command.pop()
+      const own = starred ? { ...shape, keyCount } : shape
       let answer: Reply
       try {
-        answer =
-          shape.merge === undefined
-            ? await evaluate(connection, plain, command, starred ? { ...shape, keyCount } : shape)
-            : await merged(connection, plain, command, shape, base)
+        answer = await (shape.merge === undefined
+          ? sendKnown(connection, plain, command, own)
+          : connection.send(command, own))
       } catch (error) {
-        throw error instanceof ServerError && error.code === 'E_SERVER'
-          ? new ScriptError(name, key, error)
-          : error
+        if (!isUnknown(error)) throw told(error, name, command)
+        try {
+          answer = await sendText(connection, plain, command, starred ? own : base)
+        } catch (again) {
+          throw told(again, name, command)
+        }
       }
       try {
         return reply(answer)
       } catch (error) {
-        throw error instanceof KeyspecError ? error : new ScriptError(name, key, error)
+        throw error instanceof KeyspecError ? error : new ScriptError(name, keyOf(command), error)
       }
     },
   }
+}
+
+type Encoders = readonly (readonly [string, ScriptArgument<any> | RestArgument])[]
+
+/** What need not travel, of the arguments at the end. */
+function unsaidOf(encoders: Encoders): readonly string[] {
+  const forms = encoders.map(([, how]) => ('rest' in how ? undefined : how.unsaid))
+  return forms.slice(forms.lastIndexOf(undefined) + 1) as string[]
 }
 
 interface Source {
@@ -146,31 +163,58 @@ function prelude(keys: readonly string[], args: Arguments): string {
   return statements.join(' ')
 }
 
-/**
- * Sends EVALSHA, and EVAL when this connection has not sent the text yet (a cluster: not for this slot) or the server lost
- * it (SCRIPT FLUSH, a failover, a slot that moved): the caller never notices.
- *
- * In that last case the repeat is overtaken by what was asked on the same key in the meantime, since those commands are
- * on their way before the server's NOSCRIPT arrives. Whoever needs an order even then awaits the one before the other.
- */
-async function evaluate(
+/** EVALSHA of this source, or EVAL where this connection has not sent the text yet (on a cluster: not for this slot). */
+function sendKnown(
   connection: Connection,
   source: Source,
   command: Command, // EVALSHA of this source
   shape: Shape,
 ): Promise<Reply> {
+  const slots = source.known.get(connection)
+  if (slots?.has(slotFor(connection, command)) !== true) return sendText(connection, source, command, shape)
+  return connection.send(command, shape)
+}
+
+/**
+ * EVAL, which teaches the server the text: also when it lost it (SCRIPT FLUSH, a failover, a slot that moved), so that the
+ * caller never notices.
+ *
+ * In that last case the repeat is overtaken by what was asked on the same key in the meantime, since those commands are
+ * on their way before the server's NOSCRIPT arrives. Whoever needs an order even then awaits the one before the other.
+ */
+function sendText(connection: Connection, source: Source, command: Command, shape: Shape): Promise<Reply> {
   let slots = source.known.get(connection)
   if (slots === undefined) source.known.set(connection, (slots = new Set()))
-  const slot = connection.cluster && command.length > 3 ? slotOf(String(command[3])) : 0
-  if (slots.has(slot)) {
-    try {
-      return await connection.send(command, shape)
-    } catch (error) {
-      if (!isUnknown(error)) throw error
-    }
-  }
-  slots.add(slot)
+  slots.add(slotFor(connection, command))
   return connection.send(['EVAL', source.text, ...command.slice(2)], shape)
+}
+
+function slotFor(connection: Connection, command: Command): number {
+  return connection.cluster && command.length > 3 ? slotOf(String(command[3])) : 0
+}
+
+async function evaluate(
+  connection: Connection,
+  source: Source,
+  command: Command,
+  shape: Shape,
+): Promise<Reply> {
+  try {
+    return await sendKnown(connection, source, command, shape)
+  } catch (error) {
+    if (!isUnknown(error)) throw error
+    return sendText(connection, source, command, shape)
+  }
+}
+
+function keyOf(command: Command): string | undefined {
+  return command[2] === '0' ? undefined : String(command[3])
+}
+
+function told(error: unknown, name: string, command: Command): unknown {
+  return error instanceof ServerError && error.code === 'E_SERVER'
+    ? new ScriptError(name, keyOf(command), error)
+    : error
 }
 
 /** The source that runs the body once for each run of arguments, and answers `[1, reply]` or `[0, error]` for each. */
@@ -189,22 +233,6 @@ function repeated(source: string): string {
   )
 }
 
-/** Sends a call that may be merged; a connection that merges nothing (no tick, as in the tools) sends it as it stands. */
-async function merged(
-  connection: Connection,
-  source: Source,
-  command: Command,
-  shape: Shape,
-  alone: Shape,
-): Promise<Reply> {
-  try {
-    return await connection.send(command, shape)
-  } catch (error) {
-    if (!isUnknown(error)) throw error
-    return evaluate(connection, source, command, alone)
-  }
-}
-
 function isUnknown(error: unknown): boolean {
   return error instanceof ServerError && error.code === 'E_NO_SCRIPT'
 }
@@ -214,7 +242,7 @@ function equalCalls(
   name: string,
   split: Split,
   source: Source,
-  encoders: readonly (readonly [string, ScriptArgument<any> | RestArgument])[],
+  encoders: Encoders,
   keyCount: number,
   shape: Shape,
 ): Merge {
@@ -223,9 +251,19 @@ function equalCalls(
     throw new SchemaError(
       `script ${name}: equal calls are merged on one key, by an argument of the form times`,
     )
-  return mergeEqual(split, 3 + keyCount + place, (connection, call) =>
-    evaluate(connection, source, call, shape),
-  )
+  const firstArgument = 3 + keyCount
+  const unsaid = unsaidOf(encoders)
+  const firstUnsaid = firstArgument + encoders.length - unsaid.length
+  return mergeEqual(split, {
+    counted(call, count) {
+      const whole = [...call]
+      for (let at = whole.length; at < firstArgument + place; at++) whole.push(unsaid[at - firstUnsaid]!)
+      whole[firstArgument + place] = String(count)
+      return whole
+    },
+    sendOne: (connection, call) => sendKnown(connection, source, call, shape),
+    sendMany: (connection, call) => evaluate(connection, source, call, shape),
+  })
 }
 
 /** Scripts on one hot key become one decision over n; scripts on different keys gain nothing, and stay as they are. */
@@ -235,7 +273,7 @@ function mergeRuns(one: Source, many: Source, keyCount: number, width: number, s
     most: 64,
     neighbours: keyCount > 1,
     group: (call) => (keyCount === 1 ? (call[3] as string) : call.slice(3, firstArgument).join('\0')),
-    sendOne: (connection, call) => evaluate(connection, one, call, shape),
+    sendOne: (connection, call) => sendKnown(connection, one, call, shape),
     async send(connection, calls) {
       const values = calls.flatMap((call) => call.slice(firstArgument))
       // A call without arguments still needs a place to stand in.

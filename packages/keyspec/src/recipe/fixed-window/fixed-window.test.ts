@@ -87,6 +87,21 @@ test.each([11, 0, -1, 1.5, Number.NaN])(
   },
 )
 
+test('a take that is refused leaves the count as it was, and those that follow it write nothing', async () => {
+  const hits = await limiterOf(10)
+  await hits.take(9)
+  const changes = async () =>
+    /rdb_changes_since_last_save:(\d+)/.exec(String(await redis.command('INFO', 'persistence')))![1]
+  expect(await hits.take(2)).toMatchObject({ allowed: false, remaining: 1 })
+  expect(await redis.command('GET', hits.name)).toBe('9')
+  const before = await changes()
+  for (let turn = 0; turn < 3; turn += 1)
+    expect(await hits.take(2)).toMatchObject({ allowed: false, remaining: 1 })
+  expect(await changes()).toBe(before)
+  expect(await hits.take()).toMatchObject({ allowed: true, remaining: 0 })
+  expect(await redis.command('GET', hits.name)).toBe('10')
+})
+
 test('a count without a time to live, left by a program that died, is given one, even by a take that is refused', async () => {
   const hits = await limiterOf(5)
   await redis.command('SET', hits.name, '4')

@@ -8,7 +8,7 @@ import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type Description, type Kind, keySpec, type RedisType } from '../../kind/kind.ts'
 import type { Renewal } from '../../kind/lifetime.ts'
 import type { ParamCodecs } from '../../param.ts'
-import { integerReply, tupleReply } from '../../script/reply.ts'
+import { integerReply, optionalReply, tupleReply } from '../../script/reply.ts'
 import type { Split } from '../../script/script.ts'
 import { checkLimit, type LimitedBy, type Limits, oneOf } from './limit-by.ts'
 import { Outage, type Unreachable } from './outage.ts'
@@ -58,23 +58,25 @@ export interface Asked {
   readonly perMs: number
   readonly cost: number
   readonly force: boolean
+  /** It will probably be refused, as the last one was: a hint for speed, on which no answer depends. */
+  readonly wary: boolean
   /** The server's clock for a test. */
   readonly now: number | undefined
 }
 
-/** What a limiter's script answers: whether it allowed, what remains, resetMs, retryAfterMs. */
-export type Decision = readonly [allowed: number, remaining: number, resetMs: number, retryAfterMs: number]
+/** What a limiter's script answered: how much remains, and to one that is refused when to come again. */
+export type Decision = readonly [remaining: number, resetMs: number, retryAfterMs: number | undefined]
 
 /** Reads the answer of a limiter's script. */
-export const decisionReply = tupleReply(integerReply, integerReply, integerReply, integerReply)
+export const decisionReply = tupleReply(integerReply, integerReply, optionalReply(integerReply))
 
 /** Splits the decision over several equal takes: the first of them were allowed, as many as `admitted` says. */
 export const splitDecision: Split = (reply, count) => {
-  const [admitted, remaining, resetMs, retryAfterMs, cost] = severalReply(reply)
+  const [remaining, resetMs, retryAfterMs, admitted, cost] = severalReply(reply)
   return Array.from({ length: count }, (_, index) =>
     index < admitted
-      ? [1, remaining + (admitted - 1 - index) * cost, resetMs, 0]
-      : [0, remaining, resetMs, retryAfterMs],
+      ? [remaining + (admitted - 1 - index) * cost, resetMs]
+      : [remaining, resetMs, retryAfterMs],
   )
 }
 
@@ -106,19 +108,19 @@ export function limiter<P extends string, C extends ParamCodecs<P>, L extends Li
     together: false,
     open(opening) {
       const { connection, now } = opening
-      const ask = (key: string, cost: number, max: number, force: boolean) =>
-        decide(connection, { key }, { limit: max, perMs, cost, force, now: now?.() })
+      const ask: Ask = (key, cost, max, { force = false, wary = false } = {}) =>
+        decide(connection, { key }, { limit: max, perMs, cost, force, wary, now: now?.() })
       const outage =
         unreachable === undefined
           ? undefined
           : new Outage({
               unreachable,
               perMs,
-              ask: (key, max) => ask(key, 0, max, false),
-              add: (key, count, max) => ask(key, count, max, true),
+              ask: (key, max) => ask(key, 0, max),
+              add: (key, count, max) => ask(key, count, max, FORCED),
               clock: now ?? (() => performance.now()),
             })
-      const home = { ...homeOf(spec, opening), perMs, enabled, outage, ask }
+      const home = { ...homeOf(spec, opening), perMs, enabled, outage, ask, lately: { refused: false } }
       return openEntry(
         spec,
         opening,
@@ -128,11 +130,23 @@ export function limiter<P extends string, C extends ParamCodecs<P>, L extends Li
   }
 }
 
+type Ask = (
+  key: string,
+  cost: number,
+  limit: number,
+  how?: Partial<Pick<Asked, 'force' | 'wary'>>,
+) => Promise<Decision>
+
+const FORCED = { force: true }
+const WARY = { wary: true }
+
 interface LimiterHome extends Home {
   readonly perMs: number
   readonly enabled: boolean
   readonly outage: Outage | undefined
-  readonly ask: (key: string, cost: number, limit: number, force: boolean) => Promise<Decision>
+  readonly ask: Ask
+  /** What the last take of any of its keys came to, since those who are refused mostly come again. */
+  readonly lately: { refused: boolean }
 }
 
 /** One limiter: of one address, one user, one endpoint. */
@@ -160,9 +174,11 @@ export class Limiter extends Key {
     const { perMs, outage } = home
     if (!home.enabled) return { allowed: true, limit, perMs, remaining: limit, resetMs: 0, from: 'disabled' }
     try {
-      const [allowed, remaining, resetMs, retryAfterMs] = await home.ask(name, cost, limit, false)
+      const how = home.lately.refused ? WARY : undefined
+      const [remaining, resetMs, retryAfterMs] = await home.ask(name, cost, limit, how)
+      home.lately.refused = retryAfterMs !== undefined
       const taken: Taken =
-        allowed === 1
+        retryAfterMs === undefined
           ? { allowed: true, limit, perMs, remaining, resetMs, from: 'redis' }
           : { allowed: false, limit, perMs, remaining, retryAfterMs, resetMs, from: 'redis' }
       outage?.reached(name, taken)
@@ -177,7 +193,7 @@ export class Limiter extends Key {
   async peek(): Promise<Standing> {
     const { limit, name, home } = this
     if (!home.enabled) return { limit, perMs: home.perMs, remaining: limit, resetMs: 0, from: 'disabled' }
-    const [, remaining, resetMs] = await home.ask(name, 0, limit, false)
+    const [remaining, resetMs] = await home.ask(name, 0, limit)
     return { limit, perMs: home.perMs, remaining, resetMs, from: 'redis' }
   }
 

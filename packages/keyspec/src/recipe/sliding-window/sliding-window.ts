@@ -3,7 +3,7 @@ import { text } from '../../codec/text.ts'
 import { SchemaError } from '../../errors.ts'
 import type { Kind } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
-import { flag, int, serverNow, times } from '../../script/argument.ts'
+import { flag, int, serverNow, text as plainText, times } from '../../script/argument.ts'
 import { script } from '../../script/script.ts'
 import type { Limits } from '../limiter/limit-by.ts'
 import {
@@ -16,9 +16,9 @@ import {
 } from '../limiter/limiter.ts'
 import * as lua from './lua.gen.ts'
 
+const ARGS = { limit: int, perMs: int, cost: int, force: flag, now: serverNow, count: times } as const
 const TAKE = {
   keys: ['key'],
-  args: { limit: int, perMs: int, cost: int, force: flag, now: serverNow, count: times },
   reply: decisionReply,
   merge: splitDecision,
 } as const
@@ -26,13 +26,19 @@ const exact: Counting = {
   type: 'zset',
   codec: text,
   renew: 'write',
-  decide: script('sliding-window/take', { ...TAKE, lua: lua.take }).run,
+  decide: script('sliding-window/take', { ...TAKE, args: ARGS, lua: lua.take }).run,
 }
+const takeCompact = script('sliding-window/take-compact', {
+  ...TAKE,
+  args: { ...ARGS, perMs: plainText },
+  lua: lua.takeCompact,
+})
 const compact: Counting = {
   type: 'string',
   codec: bytes,
   renew: 'write',
-  decide: script('sliding-window/take-compact', { ...TAKE, lua: lua.takeCompact }).run,
+  decide: (connection, keys, { limit, perMs, cost, force, now }) =>
+    takeCompact.run(connection, keys, { limit, perMs: String(perMs), cost, force, now }),
 }
 
 /** What a sliding window declares. */

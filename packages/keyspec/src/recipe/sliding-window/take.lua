@@ -3,7 +3,8 @@
 -- The key is a sorted set, a member a hit, its score the server's time in seconds with a fraction. A member is its
 -- score with more digits, so that hits of one instant are as many members: 1704067200.123 and the count 7 give
 -- 1704067200.1230007. A hit is in the window while its score is above now - per.
--- Answers {how many were allowed, remaining, resetMs, retryAfterMs, cost}: retryAfterMs is for those refused, if any.
+-- Answers {remaining, resetMs}, and behind them retryAfterMs to who is refused. Where count is above 1: {remaining,
+-- resetMs, retryAfterMs, how many were allowed, cost}, with retryAfterMs for those refused, if any.
 local function seconds(ms) return string.format('%.3f', ms / 1000) end
 -- Others write scores in microseconds: they count until they are over. Never later than now, see below.
 local function instant(score) return math.min(now, math.ceil(tonumber(score) * 1000 - 0.001)) end
@@ -12,7 +13,9 @@ local start = seconds(now - perMs)
 if cost == 0 then
   local used = redis.call('ZCOUNT', key, '(' .. start, '+inf')
   local newest = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')[2]
-  return {count, math.max(0, limit - used), used > 0 and instant(newest) + perMs - now or 0, 0, 0}
+  local remaining, resetMs = math.max(0, limit - used), used > 0 and instant(newest) + perMs - now or 0
+  if count == 1 then return {remaining, resetMs} end
+  return {remaining, resetMs, 0, count, 0}
 end
 
 redis.call('ZREMRANGEBYSCORE', key, '-inf', start)
@@ -52,4 +55,7 @@ if allowed > 0 then
   newest = now
   redis.call('PEXPIRE', key, perMs)
 end
-return {allowed, math.max(0, limit - used), newest + perMs - now, retryAfterMs, cost}
+local remaining, resetMs = math.max(0, limit - used), newest + perMs - now
+if count > 1 then return {remaining, resetMs, retryAfterMs, allowed, cost} end
+if allowed == 1 then return {remaining, resetMs} end
+return {remaining, resetMs, retryAfterMs}
