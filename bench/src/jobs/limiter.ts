@@ -9,7 +9,8 @@ const PER_S = 60
 
 const schema = {
   fixed: fixedWindow('bench:fixed:<id>', { per: `${PER_S}s`, limit: LIMIT }),
-  // Its largest limit: on one hot key it is reached, and a refusal costs about what an admission does.
+  // The largest limit of the compact form: on one hot key it is reached, and a refusal costs about what an admission does.
+  exact: slidingWindow('bench:exact:<id>', { per: `${PER_S}s`, limit: 65_535 }),
   compact: slidingWindow('bench:compact:<id>', { per: `${PER_S}s`, limit: 65_535, form: 'compact' }),
 }
 
@@ -33,6 +34,9 @@ const peers: { readonly [name: string]: Contender } = Object.fromEntries(
   ]),
 )
 
+/** Those that admit up to the limit in any span of the window. */
+const SLIDING = ['ratelimiter', 'async-ratelimiter', 'rolling-rate-limiter']
+
 /** Decisions of rate limiters whose limit is never reached, on many keys and on one. */
 export const limiter: Job = {
   name: 'limiter',
@@ -40,6 +44,10 @@ export const limiter: Job = {
   cases,
   contenders: {
     keyspec: { label: 'Keyspec, fixed window', open: (server) => ours(server, 'fixed') },
+    'keyspec exact': {
+      label: 'Keyspec, sliding window',
+      open: (server) => ours(server, 'exact'),
+    },
     'keyspec compact': {
       label: 'Keyspec, sliding window, compact',
       open: (server) => ours(server, 'compact'),
@@ -47,11 +55,21 @@ export const limiter: Job = {
     evalsha: { label: 'one EVALSHA a decision, node-redis raw', open: bareScript },
     ...peers,
   },
-  targets: cases.map(({ name, act, inFlight }) =>
-    act === 'hot' && inFlight === 500
-      ? { case: name, ours: 'keyspec', against: ['evalsha'], atLeast: 3 }
-      : { case: name, ours: 'keyspec', against: Object.keys(peers), atLeast: 2 },
-  ),
+  targets: [
+    ...cases.map(({ name, act, inFlight }) =>
+      act === 'hot' && inFlight === 500
+        ? { case: name, ours: 'keyspec', against: ['evalsha'], atLeast: 3 }
+        : { case: name, ours: 'keyspec', against: Object.keys(peers), atLeast: 2 },
+    ),
+    ...cases.flatMap(({ name }) =>
+      ['keyspec exact', 'keyspec compact'].map((form) => ({
+        case: name,
+        ours: form,
+        against: SLIDING,
+        atLeast: 2,
+      })),
+    ),
+  ],
 }
 
 function onKeys(take: (id: string) => Promise<unknown>): Acts['acts'] {
@@ -59,7 +77,7 @@ function onKeys(take: (id: string) => Promise<unknown>): Acts['acts'] {
   return { spread: () => take(`id${turn++ % KEYS}`), hot: () => take('hot') }
 }
 
-async function ours({ socket }: Address, entry: 'fixed' | 'compact'): Promise<Acts> {
+async function ours({ socket }: Address, entry: keyof typeof schema): Promise<Acts> {
   const [{ createClient }, { fromNodeRedis }] = await Promise.all([
     import('redis'),
     import('keyspec/node-redis'),
