@@ -1,55 +1,103 @@
 // @ts-check
-// Bundles the programs of the systems, from what tsc built: `systems/<name>/program/main.js` and beside it each
-// `…-main.js`. Read as hundreds of modules, a Redis client alone takes a program three times as long to start as Node itself.
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+// Bundles what tsc built, since hundreds of modules take a program several times as long to start as Node itself:
+// each package to `packages/<name>/lib`, a file for each entry point and what they share, and the programs of the systems to
+// `systems/<name>/program`, the libraries they use included.
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+
+/**
+ * Bundles what was built since, and throws what esbuild says where it cannot.
+ * @param {string} root
+ */
+export async function bundle(root) {
+  const packages = join(root, 'packages')
+  for (const name of readdirSync(packages)) await bundlePackage(join(packages, name))
+  const systems = join(root, 'systems')
+  const used = ['packages/keyspec', 'systems/model', 'systems/program'].map((name) => join(root, name))
+  const changed = Math.max(...used.map(builtAt), statSync(join(root, 'package-lock.json')).mtimeMs)
+  for (const name of readdirSync(systems)) await bundleProgram(join(systems, name), changed)
+}
+
+const common = /** @type {const} */ ({
+  bundle: true,
+  splitting: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  logLevel: 'warning',
+})
+
+/** @param {string} folder */
+async function bundlePackage(folder) {
+  const lib = join(folder, 'lib')
+  if (isFresh(join(lib, 'index.js'), builtAt(folder))) return
+  const { build } = await import('esbuild')
+  rmSync(lib, { recursive: true, force: true })
+  await build({
+    ...common,
+    absWorkingDir: folder,
+    entryPoints: entryPointsOf(folder),
+    outdir: lib,
+    // Beside the entry points: a file that is looked for from a module is looked for from there.
+    chunkNames: '[name]-[hash]',
+    packages: 'external',
+    sourcemap: true,
+  })
+}
+
+/**
+ * From what package.json exports: the file in lib, and the module in dist whose types stand for it.
+ * @param {string} folder
+ */
+function entryPointsOf(folder) {
+  /** @type {{ exports: Record<string, string | { types: string, default: string }>, bin?: object }} */
+  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  const entries = Object.values(manifest.exports)
+    .filter((target) => typeof target !== 'string')
+    .map((target) => ({
+      in: target.types.replace(/\.d\.ts$/, '.js'),
+      out: target.default.replace(/^\.\/lib\/(.*)\.js$/, '$1'),
+    }))
+  return manifest.bin === undefined ? entries : [...entries, { in: './dist/main.js', out: 'main' }]
+}
 
 // What finds files of its own beside itself, is native, or starts processes.
 const external = ['@bull-board/*', '@valkey/valkey-glide', 'express', 'keyspec/testing', 'vega-datasets']
 
 /**
- * Bundles the programs of each system that was built since, and throws what esbuild says where it cannot.
- * @param {string} root
+ * @param {string} folder
+ * @param {number} changed when what it includes was built
  */
-export async function bundle(root) {
-  const systems = join(root, 'systems')
-  const newest = Math.max(
-    ...['packages/keyspec', 'systems/model', 'systems/program'].map((folder) => builtAt(join(root, folder))),
-    statSync(join(root, 'package-lock.json')).mtimeMs,
-    statSync(fileURLToPath(import.meta.url)).mtimeMs,
-  )
-  const stale = readdirSync(systems)
-    .map((name) => join(systems, name))
-    .filter((folder) => existsSync(join(folder, 'dist/main.js')))
-    .filter((folder) => {
-      const made = join(folder, 'program/main.js')
-      return !existsSync(made) || statSync(made).mtimeMs < Math.max(newest, builtAt(folder))
-    })
-  if (stale.length === 0) return
+async function bundleProgram(folder, changed) {
+  const dist = join(folder, 'dist')
+  const program = join(folder, 'program')
+  if (!existsSync(join(dist, 'main.js'))) return
+  if (isFresh(join(program, 'main.js'), Math.max(changed, builtAt(folder)))) return
   const { build } = await import('esbuild')
-  for (const folder of stale) {
-    const dist = join(folder, 'dist')
-    rmSync(join(folder, 'program'), { recursive: true, force: true })
-    await build({
-      absWorkingDir: folder,
-      entryPoints: filesOf(dist).filter((path) => /(^|[/-])main\.js$/.test(path)),
-      outbase: dist,
-      outdir: join(folder, 'program'),
-      bundle: true,
-      splitting: true,
-      chunkNames: 'shared/[name]-[hash]',
-      platform: 'node',
-      target: 'node20',
-      format: 'esm',
-      external,
-      // CommonJS modules among them ask for Node's own with require.
-      banner: {
-        js: "import { createRequire as keyspecRequire } from 'node:module'; const require = keyspecRequire(import.meta.url);",
-      },
-      logLevel: 'warning',
-    })
-  }
+  rmSync(program, { recursive: true, force: true })
+  await build({
+    ...common,
+    absWorkingDir: folder,
+    entryPoints: filesOf(dist).filter((path) => /(^|[/-])main\.js$/.test(path)),
+    outbase: dist,
+    outdir: program,
+    chunkNames: 'shared/[name]-[hash]',
+    external,
+    // CommonJS modules among them ask for Node's own with require.
+    banner: {
+      js: "import { createRequire as keyspecRequire } from 'node:module'; const require = keyspecRequire(import.meta.url);",
+    },
+  })
+}
+
+/**
+ * @param {string} made
+ * @param {number} changed
+ */
+function isFresh(made, changed) {
+  if (!existsSync(made)) return false
+  return statSync(made).mtimeMs >= Math.max(changed, statSync(fileURLToPath(import.meta.url)).mtimeMs)
 }
 
 /** @param {string} folder */

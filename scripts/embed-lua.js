@@ -1,5 +1,5 @@
 // @ts-check
-// Writes a lua.gen.ts beside every folder's .lua files: one constant for each, holding its text. With --check it
+// Writes a lua.gen.ts beside every folder's .lua files: one constant for each, holding its text without comments. With --check it
 // only names what is stale.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
@@ -48,11 +48,19 @@ function generatedFiles(folder) {
   return files
 }
 
+/**
+ * Without its comments: neither a program nor the server reads them. Their lines stay, which Redis's errors count.
+ * @param {string} lua
+ */
+function bare(lua) {
+  return lua.replaceAll(/^[ \t]*--.*$/gm, '')
+}
+
 /** @param {readonly string[]} scripts */
 function moduleOf(scripts) {
   const lines = scripts.map((path) => {
     const name = basename(path, '.lua').replace(/-([a-z0-9])/g, (_, letter) => letter.toUpperCase())
-    return `export const ${name} = ${JSON.stringify(readFileSync(path, 'utf8'))}`
+    return `export const ${name} = ${JSON.stringify(bare(readFileSync(path, 'utf8')))}`
   })
   return [FIRST_LINE, ...lines.toSorted(), ''].join('\n')
 }

@@ -14,7 +14,7 @@ test('the generator names stale files, writes them sorted, and removes one that 
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const generated = join(folder, 'lua.gen.ts')
   writeFileSync(join(folder, 'take-many.lua'), 'return "${x}\\n"\n')
-  writeFileSync(join(folder, 'give.lua'), 'return 1\n')
+  writeFileSync(join(folder, 'give.lua'), '-- Gives.\nif x then\n  -- All of it.\n  return 1 -- one\nend\n')
 
   expect(embedLua(folder, { write: false })).toEqual([generated])
   expect(embedLua(folder, { write: true })).toEqual([generated])
@@ -22,7 +22,8 @@ test('the generator names stale files, writes them sorted, and removes one that 
   expect(readFileSync(generated, 'utf8')).toBe(
     [
       '// Generated from the .lua files beside it by scripts/embed-lua.js',
-      'export const give = "return 1\\n"',
+      // Line for line, so that an error's number is that of the file.
+      String.raw`export const give = "\nif x then\n\n  return 1 -- one\nend\n"`,
       String.raw`export const takeMany = "return \"${'${x}'}\\n\"\n"`,
       '',
     ].join('\n'),

@@ -144,7 +144,10 @@ function declarationFlaw(error: unknown, cwd: string) {
 function placeOf({ stack = '' }: Error, cwd: string): string | undefined {
   for (const line of stack.split('\n')) {
     const [, file, position] = /(?:\(|at )(?:file:\/\/)?(\/[^()]*?):(\d+):\d+\)?$/.exec(line) ?? []
-    if (file === undefined || /\/node_modules\/[@\w]|\/packages\/(?:keyspec|cli)\/(?:dist|src)\//.test(file))
+    if (
+      file === undefined ||
+      /\/node_modules\/[@\w]|\/packages\/(?:keyspec|cli)\/(?:lib|dist|src)\//.test(file)
+    )
       continue
     return `${relative(cwd, file)}:${position}`
   }
