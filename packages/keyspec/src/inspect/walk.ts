@@ -1,4 +1,5 @@
 import { isAscii } from 'node:buffer'
+import { setImmediate } from 'node:timers/promises'
 import { type Connection, NO_KEY, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
 import { ServerError } from '../connection/server-error.ts'
 import { pattern } from '../pattern.ts'
@@ -79,7 +80,7 @@ export async function* steps(connection: Connection, options: WalkOptions = {}):
   const limits = options.sample === undefined ? undefined : await shares(masters, options.sample)
   const random = options.random ?? Math.random
   // Where all of the server's time may be taken, it is at the next step while this one is looked at.
-  const ahead = options.maxLoad === 1
+  const ahead = options.maxLoad === 1 && options.sample === undefined
   for (const [index, master] of masters.entries()) {
     const start = limits === undefined ? 0 : startOf(limits[index]!.size, random)
     let cursor = String(start)
@@ -92,11 +93,17 @@ export async function* steps(connection: Connection, options: WalkOptions = {}):
     for (let last = false; !last;) {
       const step = await asked
       options.signal?.throwIfAborted()
-      let { keys } = step
-      if (step.moving) {
-        const elsewhere = keys.filter(({ type }) => type === MOVING).map(({ key }) => key)
-        keys = [...keys.filter(({ type }) => type !== MOVING), ...(await ask.each(connection, elsewhere))]
+      if (ahead && step.next !== '0') {
+        cursor = step.next
+        asked = next()
+        // Whoever has seen enough never asks what became of it.
+        asked.catch(() => undefined)
+        // Clients write when the turn of the event loop is over: reading this answer first would hold the next one back.
+        await setImmediate()
+        yield { keys: await read(step), master: index }
+        continue
       }
+      let keys = await read(step)
       if (start !== 0) {
         // The last step of a sample that went all the way round may reach into its first.
         if (first === undefined) first = new Set(keys.map(({ key }) => key.toString('latin1')))
@@ -109,14 +116,16 @@ export async function* steps(connection: Connection, options: WalkOptions = {}):
         last = wrapped
         wrapped = true
       } else if (wrapped && start !== 0 && placeOf(Number(cursor)) >= placeOf(start)) last = true
-      if (ahead && !last) {
-        asked = next()
-        // Whoever has seen enough never asks what became of it.
-        asked.catch(() => undefined)
-      }
       yield { keys, master: index }
-      if (!ahead && !last) asked = next()
+      if (!last) asked = next()
     }
+  }
+
+  async function read(step: Step): Promise<readonly SeenKey[]> {
+    const { keys, moving } = step.read()
+    if (!moving) return keys
+    const elsewhere = keys.filter(({ type }) => type === MOVING).map(({ key }) => key)
+    return [...keys.filter(({ type }) => type !== MOVING), ...(await ask.each(connection, elsewhere))]
   }
 }
 
@@ -209,9 +218,8 @@ const ORDER: readonly Fact[] = ['ttl', 'memory', 'encoding', 'idle']
 
 interface Step {
   readonly next: string
-  readonly keys: readonly SeenKey[]
-  /** Whether there are keys of a slot that is moving. */
-  readonly moving: boolean
+  /** The keys, and whether some are of a slot that is moving. */
+  read(): { readonly keys: readonly SeenKey[]; readonly moving: boolean }
 }
 
 type Answer = readonly [next: Buffer, micros: number, keys: Buffer, facts: Buffer, ...words: Buffer[]]
@@ -240,7 +248,7 @@ function asking({ prefix = '', facts = [], maxLoad, count: most }: WalkOptions) 
         try {
           const answer = await stepScript.run(master, {}, { cursor, count, match, ...flags })
           size.learn(count, answer[1])
-          return unpack(answer)
+          return { next: answer[0].toString(), read: () => unpack(answer) }
         } catch (error) {
           if (!isRefused(error)) throw error
           packed = false
@@ -248,12 +256,13 @@ function asking({ prefix = '', facts = [], maxLoad, count: most }: WalkOptions) 
       }
       const scan = ['SCAN', cursor, 'COUNT', String(count), ...(match === '' ? [] : ['MATCH', match])]
       const [next, names] = (await master.send(scan, { ...NO_KEY, bytes: true })) as [Buffer, Buffer[]]
-      return { next: next.toString(), keys: await each(master, names), moving: false }
+      const keys = await each(master, names)
+      return { next: next.toString(), read: () => ({ keys, moving: false }) }
     },
     each,
   }
 
-  function unpack([next, , bytes, packedFacts, ...rest]: Answer): Step {
+  function unpack([, , bytes, packedFacts, ...rest]: Answer): ReturnType<Step['read']> {
     const words = rest.map(String)
     const read = new Unpacker(packedFacts)
     const keys: SeenKey[] = []
@@ -277,7 +286,7 @@ function asking({ prefix = '', facts = [], maxLoad, count: most }: WalkOptions) 
       if (flags.idle) seen.idleMs = idleOf(read.number())
       keys.push(seen)
     }
-    return { next: next.toString(), keys, moving: words.includes(MOVING) }
+    return { keys, moving: words.includes(MOVING) }
   }
 
   async function each(connection: Connection, keys: readonly Buffer[]): Promise<SeenKey[]> {
