@@ -23,6 +23,8 @@ export default defineConfig({
           maxWorkers: 3,
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          // Elections, time-outs and ends of real processes, on whatever else the machine does: once more, and it is said.
+          retry: 1,
           sequence: { groupOrder: 1 },
         },
       },

@@ -149,7 +149,19 @@ function clusterOf(nodes: readonly TemporaryRedis[]): Cluster {
     async failover(slot) {
       const old = await ownerOf(nodes, slot)
       const replica = await replicaOf(nodes, old)
-      await eventually(() => replica.command('CLUSTER', 'FAILOVER'), { within: '20s' }) // refused until it is in sync
+      // Refused until it is in sync; and what has not come about within 5 s the replica gives up without a word.
+      let askAgainAt = 0
+      await eventually(
+        async () => {
+          if ((await ownerOf(nodes, slot)) !== old) return
+          if (Date.now() >= askAgainAt) {
+            await replica.command('CLUSTER', 'FAILOVER')
+            askAgainAt = Date.now() + 7_000
+          }
+          throw new Error(`The replica at port ${replica.port} has not taken over.`)
+        },
+        { within: '60s' },
+      )
       return replaced(slot, old)
     },
     async crash(slot) {

@@ -189,7 +189,7 @@ test(
     all.standIn.fail({ fault: 'unavailable', times: 3, path: c })
     const lost = `/dockets/${all.standIn.dockets[3]!.id}/`
     all.standIn.fail({ fault: 'broken', times: 50, path: lost })
-    const { exit, said } = all.start({ COURTLISTENER_ATTEMPTS: '3', COURTLISTENER_TIMEOUT_MS: '1500' })
+    const { exit, said } = all.start({ COURTLISTENER_ATTEMPTS: '3', COURTLISTENER_TIMEOUT_MS: '6000' })
     expect(await exit, said()).toEqual([0, null])
     expect(said()).toContain('12 listed, 10 fetched, 11 stored, 1 failed, 1 recovered, 0 left')
     const [list] = (await keysLike(all.redis, 'courtlistener:failed:*')) as [string]
