@@ -31,7 +31,8 @@ const common = /** @type {const} */ ({
 /** @param {string} folder */
 async function bundlePackage(folder) {
   const lib = join(folder, 'lib')
-  if (isFresh(join(lib, 'index.js'), builtAt(folder))) return
+  const declared = statSync(join(folder, 'package.json')).mtimeMs
+  if (isFresh(join(lib, 'index.js'), Math.max(declared, builtAt(folder)))) return
   const { build } = await import('esbuild')
   rmSync(lib, { recursive: true, force: true })
   await build({

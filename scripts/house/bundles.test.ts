@@ -3,25 +3,13 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { root } from '../setup.js'
-import { textOf } from './tracked.ts'
-
-const FOLDER = 'packages/keyspec'
-
-interface Target {
-  readonly types: string
-  readonly default: string
-}
-
-const entries = Object.entries<Target>(JSON.parse(textOf(`${FOLDER}/package.json`)).exports)
-  .filter(([subpath]) => subpath !== './package.json')
-  .map(([subpath, target]) => ({ specifier: subpath.replace('.', 'keyspec'), target }))
+import { entryPoints, LIBRARY } from './entry-points.ts'
 
 const imported = (path: string): Promise<Record<string, unknown>> =>
-  import(pathToFileURL(join(root, FOLDER, path)).href)
+  import(pathToFileURL(join(root, path)).href)
 
-test.each(entries)('$specifier is published with all that its source exports', async ({ target }) => {
-  const source = target.types.replace('./dist', './src').replace(/\.d\.ts$/, '.ts')
-  const [made, meant] = await Promise.all([imported(target.default), imported(source)])
+test.each(entryPoints)('$specifier is published with all that its source exports', async (entry) => {
+  const [made, meant] = await Promise.all([imported(entry.published), imported(entry.source)])
   expect(Object.keys(made).toSorted()).toEqual(Object.keys(meant).toSorted())
 })
 
@@ -36,7 +24,7 @@ test('the entry points share their classes, so that instanceof holds between the
 })
 
 test('what is published is few files', () => {
-  const files = readdirSync(join(root, FOLDER, 'lib')).filter((name) => name.endsWith('.js'))
-  expect(files.length).toBeGreaterThanOrEqual(entries.length)
-  expect(files.length).toBeLessThan(3 * entries.length)
+  const files = readdirSync(join(root, LIBRARY, 'lib')).filter((name) => name.endsWith('.js'))
+  expect(files.length).toBeGreaterThanOrEqual(entryPoints.length)
+  expect(files.length).toBeLessThan(3 * entryPoints.length)
 })

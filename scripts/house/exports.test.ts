@@ -1,18 +1,9 @@
 import { expect, test } from 'vitest'
+import { entryPoints } from './entry-points.ts'
 import { textOf } from './tracked.ts'
 
-const FOLDER = 'packages/keyspec'
-
-// The source of each subpath, by the specifier that a user writes.
-const subpaths = Object.entries<{ types?: string }>(JSON.parse(textOf(`${FOLDER}/package.json`)).exports)
-  .filter(([subpath]) => subpath !== './package.json')
-  .map(([subpath, target]) => ({
-    specifier: subpath.replace('.', 'keyspec'),
-    source: target.types!.replace('./dist', `${FOLDER}/src`).replace(/\.d\.ts$/, '.ts'),
-  }))
-
 // A change here is a change of the public interface: if it is meant, `npm test -- -u scripts/house`, and a changeset.
-test.each(subpaths)('the exports of $specifier are those listed', ({ source }) => {
+test.each(entryPoints)('the exports of $specifier are those listed', ({ source }) => {
   const text = textOf(source)
   expect(text, 'names every export by hand').not.toMatch(/^export (?:\*|default)/m)
   expect(exportedNames(text)).toMatchSnapshot()

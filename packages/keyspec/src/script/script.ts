@@ -68,22 +68,20 @@ export function script<const K extends string, A extends Arguments, R>(
   const starred = keys.at(-1)?.endsWith('*') === true
   const source = `${prelude(keys, args)} ${lua}`
   const plain = sourceOf(source)
-  const encoders = Object.entries(args)
-  // Apart, since every call walks them.
   const names = Object.keys(args)
   const hows = Object.values(args)
   const bare = keys.map((key) => (key.endsWith('*') ? key.slice(0, -1) : key))
-  if (merge !== false && (starred || encoders.some(([, how]) => 'rest' in how)))
+  if (merge !== false && (starred || hows.some((how) => 'rest' in how)))
     throw new SchemaError(`script ${name}: calls that take any number of keys or arguments cannot be merged`)
-  const unsaid = merge === true ? [] : unsaidOf(encoders)
+  const unsaid = merge === true ? [] : unsaidOf(hows)
   const keyCountText = String(keys.length)
   const base = { firstKey: 3, keyCount: keys.length, ...(bytes ? { bytes } : {}) }
   const shape: Shape =
     merge === false
       ? base
       : merge === true
-        ? { ...base, merge: mergeRuns(plain, sourceOf(repeated(source)), keys.length, encoders.length, base) }
-        : { ...base, merge: equalCalls(name, merge, plain, encoders, keys.length, base) }
+        ? { ...base, merge: mergeRuns(plain, sourceOf(repeated(source)), keys.length, hows.length, base) }
+        : { ...base, merge: equalCalls(name, merge, plain, hows, keys.length, base) }
 
   return {
     name,
@@ -108,16 +106,17 @@ export function script<const K extends string, A extends Arguments, R>(
       const own = starred ? { ...shape, keyCount } : shape
       let answer: Reply
       try {
-        answer = await (shape.merge === undefined
-          ? sendKnown(connection, plain, command, own)
-          : connection.send(command, own))
-      } catch (error) {
-        if (!isUnknown(error)) throw told(error, name, command)
         try {
+          // A merge knows by itself whether the text is to be sent.
+          answer = await (shape.merge === undefined
+            ? sendKnown(connection, plain, command, own)
+            : connection.send(command, own))
+        } catch (error) {
+          if (!isUnknown(error)) throw error
           answer = await sendText(connection, plain, command, starred ? own : base)
-        } catch (again) {
-          throw told(again, name, command)
         }
+      } catch (error) {
+        throw told(error, name, command)
       }
       try {
         return reply(answer)
@@ -128,11 +127,11 @@ export function script<const K extends string, A extends Arguments, R>(
   }
 }
 
-type Encoders = readonly (readonly [string, ScriptArgument<any> | RestArgument])[]
+type Hows = readonly (ScriptArgument<any> | RestArgument)[]
 
 /** What need not travel, of the arguments at the end. */
-function unsaidOf(encoders: Encoders): readonly string[] {
-  const forms = encoders.map(([, how]) => ('rest' in how ? undefined : how.unsaid))
+function unsaidOf(hows: Hows): readonly string[] {
+  const forms = hows.map((how) => ('rest' in how ? undefined : how.unsaid))
   return forms.slice(forms.lastIndexOf(undefined) + 1) as string[]
 }
 
@@ -193,6 +192,7 @@ function slotFor(connection: Connection, command: Command): number {
   return connection.cluster && command.length > 3 ? slotOf(String(command[3])) : 0
 }
 
+/** Sends it, and again with the text where the server has lost it: for what several askers share. */
 async function evaluate(
   connection: Connection,
   source: Source,
@@ -242,18 +242,18 @@ function equalCalls(
   name: string,
   split: Split,
   source: Source,
-  encoders: Encoders,
+  hows: Hows,
   keyCount: number,
   shape: Shape,
 ): Merge {
-  const place = encoders.findIndex(([, how]) => how === times)
+  const place = hows.indexOf(times)
   if (place === -1 || keyCount !== 1)
     throw new SchemaError(
       `script ${name}: equal calls are merged on one key, by an argument of the form times`,
     )
   const firstArgument = 3 + keyCount
-  const unsaid = unsaidOf(encoders)
-  const firstUnsaid = firstArgument + encoders.length - unsaid.length
+  const unsaid = unsaidOf(hows)
+  const firstUnsaid = firstArgument + hows.length - unsaid.length
   return mergeEqual(split, {
     counted(call, count) {
       const whole = [...call]
