@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { overlap, overlaps } from './overlap.ts'
-import { pattern } from './pattern.ts'
+import { type Pattern, pattern } from './pattern.ts'
 
 const between = (a: string, b: string) => overlap(pattern(a), pattern(b))
 
@@ -69,24 +69,64 @@ test('no key that both patterns parse escapes the proof', () => {
   expect(shared).toBeGreaterThan(15)
 })
 
-test('the conflicts among many patterns are those that pairs have', () => {
+// As schemas have them: whole pieces and parts of pieces, hash tags, one `<*>`, all behind the prefixes they are mounted at.
+const schemaPieces = 'a b ab {a} <> a<> ab<> <>b {<>} a<>-b<> <>-<> <*> a<*> <*>b'.split(' ')
+const schemaPiece = fc.constantFrom('', ...schemaPieces)
+const schemaPattern = fc
+  .tuple(fc.constantFrom('', '', 'p:', 'p:q:', 'a'), fc.array(schemaPiece, { minLength: 1, maxLength: 4 }))
+  .map(([prefix, pieces]) => {
+    let count = 0
+    let hasStar = false
+    const text = pieces.join(':').replace(/<(\*?)>/g, (_, star: string) => {
+      const many = star !== '' && !hasStar
+      hasStar ||= many
+      return `<p${count++}${many ? '*' : ''}>`
+    })
+    return prefix + text
+  })
+  .filter((text) => text !== '')
+
+test('the conflicts among many patterns are those that comparing each with each finds, in the same order', () => {
+  let conflicts = 0
   fc.assert(
-    fc.property(fc.array(anyPattern, { maxLength: 12 }), (texts) => {
+    fc.property(fc.array(fc.oneof(schemaPattern, anyPattern), { maxLength: 14 }), (texts) => {
       const owners = texts.map((text, index) => ({ index, pattern: pattern(text) }))
-      const found = new Set(
-        [...overlaps(owners)].map(([a, b]) => [a.index, b.index].sort((x, y) => x - y).join()),
-      )
-      const wanted = new Set<string>()
-      for (const a of owners) {
-        for (const b of owners) {
-          if (a.index < b.index && overlap(a.pattern, b.pattern) !== undefined)
-            wanted.add(`${a.index},${b.index}`)
-        }
-      }
-      expect(found).toEqual(wanted)
+      const found = [...overlaps(owners)].map(([a, b, key]) => [a.index, b.index, key])
+      expect(found).toEqual(eachWithEach(owners))
+      conflicts += found.length
+    }),
+    { numRuns: 600 },
+  )
+  expect(conflicts).toBeGreaterThan(300)
+})
+
+// To search each pair of them would take half a minute.
+test.each([
+  ['begin alike', (n: number) => `app:<id>:kind${n}`],
+  ['begin with a placeholder', (n: number) => `<tenant>:<id>:kind${n}`],
+  ['differ inside a piece', (n: number) => `app:<tenant>:kind-${n}-<id>`],
+  ['differ at their end', (n: number) => `app:<tenant>.kind${n}`],
+  ['differ behind a <name*>', (n: number) => `app:<path*>:kind${n}.`],
+])('a thousand patterns that %s are proven apart', (_, textOf) => {
+  const owners = Array.from({ length: 1000 }, (_, n) => ({ pattern: pattern(textOf(n)) }))
+  expect([...overlaps(owners)]).toEqual([])
+})
+
+function eachWithEach(
+  owners: readonly { index: number; pattern: Pattern }[],
+): [a: number, b: number, key: string][] {
+  const headOf = ({ parts: [first] }: Pattern) =>
+    first !== undefined && 'literal' in first ? first.literal : ''
+  const sorted = owners.toSorted(({ pattern: a }, { pattern: b }) =>
+    headOf(a) < headOf(b) ? -1 : headOf(a) > headOf(b) ? 1 : 0,
+  )
+  return sorted.flatMap((a, index) =>
+    sorted.slice(index + 1).flatMap((b): [number, number, string][] => {
+      const key = overlap(a.pattern, b.pattern)
+      return key === undefined ? [] : [[a.index, b.index, key]]
     }),
   )
-})
+}
 
 function regexOf(text: string): RegExp {
   const source = text

@@ -54,10 +54,12 @@ describe('a pattern', () => {
     ['', 'is empty'],
     ['a:<b', 'does not enclose'],
     ['a:b>', 'does not enclose'],
+    ['a:<b<c>', 'does not enclose'],
     ['a:<>', 'name'],
     ['a:<b c>', 'name'],
     ['a:<b>:<b>', 'stands twice'],
-    ['a:<b><c>', 'would not parse back'],
+    ['a:<b><c>', '<b><c> would not parse back'],
+    ['a:<b*><c>', '<b><c> would not parse back'],
     ['a:<b*>:<c*>', 'at most one'],
   ])('%j is refused when it is declared: it %s', (text, why) => {
     expect(() => pattern(text)).toThrow(SchemaError)

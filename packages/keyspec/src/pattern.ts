@@ -25,12 +25,14 @@ export interface Pattern {
   parse(key: string): string[] | undefined
 }
 
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+const NAME = /^[A-Za-z_]\w*$/
+const PATTERN = /^[^<>]*(?:<[A-Za-z_]\w*\*?>[^<>]*)*$/
 
 /** Parses a pattern; a `SchemaError` when it is malformed or its keys could not be parsed back. */
 export function pattern(text: string): Pattern {
   const parts = split(text)
-  const params = parts.flatMap((part) => ('name' in part ? [part.name] : []))
+  const params: string[] = []
+  for (const part of parts) if ('name' in part) params.push(part.name)
   prove(text, parts, params)
   const hashTag = tagOf(text)
   const parse = parser(parts)
@@ -39,7 +41,9 @@ export function pattern(text: string): Pattern {
 
 function split(text: string): Part[] {
   const parts: Part[] = []
-  for (const [index, piece] of text.split(/<([^<>]*)>/).entries()) {
+  const pieces = text.split(/<([^<>]*)>/)
+  for (let index = 0; index < pieces.length; index++) {
+    const piece = pieces[index]!
     if (index % 2 === 0) {
       if (piece !== '') parts.push({ literal: piece })
     } else {
@@ -50,26 +54,27 @@ function split(text: string): Part[] {
   return parts
 }
 
+// Asked of each pattern when a program starts: of the whole text at once, and part by part only to say what is wrong.
 function prove(text: string, parts: readonly Part[], params: readonly string[]): void {
   const fail = (why: string) => {
     throw new SchemaError(`pattern "${text}": ${why}`)
   }
   if (text === '') fail('is empty')
   if (!text.isWellFormed()) fail('is not well-formed Unicode')
-  for (const part of parts) {
-    if ('literal' in part && /[<>]/.test(part.literal))
-      fail('has a < or > that does not enclose a placeholder')
-    if ('name' in part && !NAME.test(part.name)) fail(`<${part.name}> is not a placeholder's name`)
-  }
-  for (const [index, name] of params.entries()) {
-    if (params.indexOf(name) !== index) fail(`<${name}> stands twice`)
-  }
-  if (parts.filter((part) => 'name' in part && part.many).length > 1) fail('can have at most one <name*>')
-  for (let i = 1; i < parts.length; i++) {
-    const [before, after] = [parts[i - 1]!, parts[i]!]
-    if ('name' in before && 'name' in after) {
-      fail(`<${before.name}><${after.name}> would not parse back: put a separator between them`)
+  if (!PATTERN.test(text)) {
+    for (const part of parts) {
+      if ('literal' in part && /[<>]/.test(part.literal))
+        fail('has a < or > that does not enclose a placeholder')
+      if ('name' in part && !NAME.test(part.name)) fail(`<${part.name}> is not a placeholder's name`)
     }
+  }
+  for (let i = 1; i < params.length; i++) {
+    if (params.indexOf(params[i]!) !== i) fail(`<${params[i]}> stands twice`)
+  }
+  if (text.indexOf('*>') !== text.lastIndexOf('*>')) fail('can have at most one <name*>')
+  const touching = /<(\w+)\*?><(\w+)/.exec(text)
+  if (touching !== null) {
+    fail(`<${touching[1]}><${touching[2]}> would not parse back: put a separator between them`)
   }
 }
 
@@ -147,7 +152,7 @@ function formatter(
     }
   }
   // Values without `:` parse back by themselves where a `:` stands between any two placeholders; else each key is tried.
-  const needsTrial = literals.slice(1, -1).some((literal) => !literal.includes(':'))
+  const needsTrial = />[^:<]+</.test(text)
 
   const refuse = (name: string, why: string) => {
     throw new KeyError(`${text}: <${name}> ${why}`, text)

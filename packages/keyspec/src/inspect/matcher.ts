@@ -18,18 +18,22 @@ export function matcher(schema: Schema, prefix = ''): Matcher {
   return { match: (key) => find(root, key, 0) }
 }
 
+/** Made of what its patterns need: nearly all have but one way to go on. */
 interface Node {
   /** By a piece without a placeholder. */
-  readonly literals: Map<string, Node>
+  literals: Map<string, Node> | undefined
   /** By the text before the first placeholder of a piece. */
-  readonly templates: Heads<Node>
+  templates: Heads<Node> | undefined
   /** Patterns whose `<name*>` begins in this piece, by the text before the first placeholder of it. */
-  readonly open: Heads<Leaf[]>
-  readonly leaves: Leaf[]
+  open: Heads<Leaf[]> | undefined
+  leaves: Leaf[] | undefined
 }
 
-/** Values by a text that they begin with, first by its length: each length is one look-up. */
-type Heads<V> = Map<number, Map<string, V>>
+/** Values by a text that they begin with: each length is one look-up. */
+interface Heads<V> {
+  readonly lengths: number[]
+  readonly byHead: Map<string, V>
+}
 
 interface Leaf {
   readonly owned: Owned
@@ -37,27 +41,39 @@ interface Leaf {
 }
 
 function node(): Node {
-  return { literals: new Map(), templates: new Map(), open: new Map(), leaves: [] }
+  return { literals: undefined, templates: undefined, open: undefined, leaves: undefined }
 }
 
 function insert(root: Node, each: Owned): void {
   const leaf = { owned: each, owns: ownership(each) }
+  const pieces = each.pattern.text.split(':')
+  const open = pieces.findIndex((piece) => piece.includes('*>'))
   let at = root
-  for (const piece of each.pattern.text.split(':')) {
-    const placeholder = piece.indexOf('<')
-    if (placeholder === -1) {
-      at = at.literals.get(piece) ?? set(at.literals, piece, node())
-      continue
-    }
-    const head = piece.slice(0, placeholder)
-    if (piece.includes('*>')) {
-      const leaves = headed(at.open, head) ?? set(lengthOf(at.open, head), head, [])
-      leaves.push(leaf)
-      return
-    }
-    at = headed(at.templates, head) ?? set(lengthOf(at.templates, head), head, node())
-  }
-  at.leaves.push(leaf)
+  for (const piece of open === -1 ? pieces : pieces.slice(0, open)) at = child(at, piece)
+  const leaves = open === -1 ? (at.leaves ??= []) : headed((at.open ??= heads()), pieces[open]!, () => [])
+  leaves.push(leaf)
+}
+
+/** Where a piece leads to from here. */
+function child(at: Node, piece: string): Node {
+  if (piece.includes('<')) return headed((at.templates ??= heads()), piece, node)
+  return got((at.literals ??= new Map()), piece, node)
+}
+
+function heads<V>(): Heads<V> {
+  return { lengths: [], byHead: new Map() }
+}
+
+function headed<V>({ lengths, byHead }: Heads<V>, piece: string, make: () => V): V {
+  const length = piece.indexOf('<')
+  if (!lengths.includes(length)) lengths.push(length)
+  return got(byHead, piece.slice(0, length), make)
+}
+
+function got<V>(map: Map<string, V>, key: string, make: () => V): V {
+  let value = map.get(key)
+  if (value === undefined) map.set(key, (value = make()))
+  return value
 }
 
 /** Whether a key whose pieces fit is of the pattern: where they are plain words and whole placeholders, it is. */
@@ -70,23 +86,28 @@ function ownership({ pattern, spec }: Owned): (key: string) => boolean {
 }
 
 function find(at: Node, key: string, from: number): Owned | undefined {
+  const { literals, templates, open } = at
   const colon = key.indexOf(':', from)
   const piece = key.slice(from, colon === -1 ? key.length : colon)
 
-  const literal = at.literals.get(piece)
+  const literal = literals?.get(piece)
   const exact = literal === undefined ? undefined : below(literal, key, colon)
   if (exact !== undefined) return exact
-  for (const [length, heads] of at.templates) {
-    // A placeholder holds one character at the least.
-    if (piece.length <= length) continue
-    const child = heads.get(length === 0 ? '' : piece.slice(0, length))
-    const found = child === undefined ? undefined : below(child, key, colon)
-    if (found !== undefined) return found
+  if (templates !== undefined) {
+    for (const length of templates.lengths) {
+      // A placeholder holds one character at the least.
+      if (piece.length <= length) continue
+      const child = templates.byHead.get(length === 0 ? '' : piece.slice(0, length))
+      const found = child === undefined ? undefined : below(child, key, colon)
+      if (found !== undefined) return found
+    }
   }
-  for (const [length, heads] of at.open) {
-    const leaves = heads.get(piece.slice(0, length))
-    const found = leaves === undefined ? undefined : owner(leaves, key)
-    if (found !== undefined) return found
+  if (open !== undefined) {
+    for (const length of open.lengths) {
+      // A shorter piece would be taken for a shorter head.
+      const found = piece.length < length ? undefined : owner(open.byHead.get(piece.slice(0, length)), key)
+      if (found !== undefined) return found
+    }
   }
   return undefined
 }
@@ -95,20 +116,7 @@ function below(child: Node, key: string, colon: number): Owned | undefined {
   return colon === -1 ? owner(child.leaves, key) : find(child, key, colon + 1)
 }
 
-function owner(leaves: readonly Leaf[], key: string): Owned | undefined {
-  for (const leaf of leaves) if (leaf.owns(key)) return leaf.owned
+function owner(leaves: readonly Leaf[] | undefined, key: string): Owned | undefined {
+  for (const leaf of leaves ?? []) if (leaf.owns(key)) return leaf.owned
   return undefined
-}
-
-function headed<V>(heads: Heads<V>, head: string): V | undefined {
-  return heads.get(head.length)?.get(head)
-}
-
-function lengthOf<V>(heads: Heads<V>, head: string): Map<string, V> {
-  return heads.get(head.length) ?? set(heads, head.length, new Map<string, V>())
-}
-
-function set<K, V>(map: Map<K, V>, key: K, value: V): V {
-  map.set(key, value)
-  return value
 }
