@@ -44,6 +44,14 @@ test('shows keys and memory by entry, and what they are like', async () => {
   expect(out.trimEnd().split('\n').at(-1)).toMatch(/session/)
 })
 
+test('leaves out what it is not to ask for', async () => {
+  const { code, out } = await keyspec(['--brief', '--exact'])
+  expect(code).toBe(0)
+  expect(out).toMatch(/^ENTRY +KEYS +MEMORY +SHARE +NO TTL +TYPE\n/m)
+  expect(out).toMatch(/^session +400 +1\d\d KB +\d+% +0% +string\n/m)
+  expect(out).not.toMatch(/IDLE|ENCODING/)
+})
+
 test('says of a sample what it is, and gives each estimate its interval', async () => {
   const { out } = await keyspec(['--sample', '100', '--histograms', '--entry', 'session'])
   expect(out).toMatch(
@@ -53,15 +61,18 @@ test('says of a sample what it is, and gives each estimate its interval', async 
   expect(out).toContain('BIGGEST SEEN')
 })
 
-test.each([[[]], [['--by', 'prefix', '--depth', '2']], [['--sample', '50']], [['--under', 'nothing']]])(
-  'with %j its JSON is as published',
-  async (words) => {
-    const { json, code } = await keyspec([...words, '--json'])
-    const validate = new Ajv2020().compile(statsJson)
-    expect(validate(json()[0]), JSON.stringify(validate.errors)).toBe(true)
-    expect(code).toBe(0)
-  },
-)
+test.each([
+  [[]],
+  [['--by', 'prefix', '--depth', '2']],
+  [['--sample', '50']],
+  [['--brief']],
+  [['--under', 'nothing']],
+])('with %j its JSON is as published', async (words) => {
+  const { json, code } = await keyspec([...words, '--json'])
+  const validate = new Ajv2020().compile(statsJson)
+  expect(validate(json()[0]), JSON.stringify(validate.errors)).toBe(true)
+  expect(code).toBe(0)
+})
 
 test('groups by prefix, escaped', async () => {
   const [{ groups, biggest }] = (await keyspec(['--by', 'prefix', '--json'])).json()
@@ -98,6 +109,7 @@ test.each<[string, string[], string]>([
   ['a sample of a snapshot', ['--snapshot', '--sample', '5'], 'a snapshot is read whole'],
   ['a grouping that is none', ['--by', 'name'], '--by takes entry or prefix, not "name"'],
   ['a depth of entries', ['--depth', '2'], '--depth needs --by prefix'],
+  ['less of a snapshot', ['--snapshot', '--brief'], 'leave out --brief'],
   ['a sample of all', ['--sample', '2', '--exact'], '--sample or --exact, not both'],
   ['no keys at all', ['--sample', '0'], '--sample takes a whole number, not 0'],
   ['too many keys', ['--top', '100000'], '--top names at most 1000 keys'],

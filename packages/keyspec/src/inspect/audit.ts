@@ -1,6 +1,6 @@
 import type { Connection } from '../connection/connection.ts'
 import { owned as ownedBy, type Owned, type Schema } from '../schema.ts'
-import { type Decoded, failureIn, withoutStacks } from './decoded.ts'
+import { type Decoded, failureIn, mayFail, withoutStacks } from './decoded.ts'
 import type { Eviction } from './eviction.ts'
 import { type Fault, faultsOf, whereUndecodable } from './fault.ts'
 import { FaultGroup, type Finding, joinStrays, noteStray, type Stray, strayFinding } from './finding.ts'
@@ -39,7 +39,8 @@ export interface Audited {
  * Holds every key under the keyspace's prefix against the schema, in one walk. Yields what it finds, worst first, and
  * returns what it has looked at. Findings hold no values. Memory is bounded, however many keys there are.
  *
- * Of a collection the first elements are decoded, 10 or so. Reading a value counts as a use of its key for the server.
+ * Of a collection the first elements are decoded, 10 or so. Reading a value counts as a use of its key for the server. Values
+ * whose codecs read whatever is stored (text, bytes) are not read: none of them could be wrong.
  * Keys may come from another source than a connection; see `KeySource`.
  */
 export async function* audit(
@@ -49,7 +50,13 @@ export async function* audit(
 ): AsyncGenerator<Finding, Audited> {
   const { prefix = '', values = true, each = false, onProgress } = options
   const { match } = matcher(schema, prefix)
-  const hasBudget = [...ownedBy(schema, prefix)].some(({ spec }) => spec.budgetBytes !== undefined)
+  const all = [...ownedBy(schema, prefix)]
+  const hasBudget = all.some(({ spec }) => spec.budgetBytes !== undefined)
+  const fallible = new Set(
+    all
+      .filter(({ spec }) => values && spec.foreign === undefined && mayFail(spec.codec))
+      .map(({ spec }) => spec),
+  )
   const source = sourceOf(from)
   const eviction = await source.eviction()
   const read = valueReader()
@@ -120,7 +127,7 @@ export async function* audit(
         const finding = note(fault, seen.key)
         if (finding !== undefined) yield finding
       }
-      if (values && sound && owned.spec.foreign === undefined) readable.push({ seen, owned })
+      if (sound && fallible.has(owned.spec)) readable.push({ seen, owned })
     }
     const before = reading
     reading = readable.length === 0 ? undefined : asked(source, readable, options)

@@ -48,6 +48,13 @@ export function decoderOf(codec: KeySpec['codec']): (peeked: StoredValue) => Gen
   }
 }
 
+/** Whether something stored could be wrong: where nothing could, no value need be read. */
+export function mayFail(codec: KeySpec['codec']): boolean {
+  const isOne = typeof codec.decode === 'function'
+  const codecs = (isOne ? [codec] : Object.values(codec)) as readonly Codec<any, any>[]
+  return codecs.some(({ total }) => total !== true)
+}
+
 /** Finds the first element that its codec cannot read; of values that are sound it keeps nothing. */
 export function failureIn(codec: KeySpec['codec']): (value: StoredValue) => Decoded | undefined {
   const parts = decoderOf(codec)

@@ -12,7 +12,8 @@ import type { Finding } from './finding.ts'
 import { stats } from './stats.ts'
 
 const schema = {
-  page: string('page:<path*>', text, { ttl: '1h' }),
+  // A codec that does not say that no text can be wrong: its values are read.
+  page: string('page:<path*>', { ...text, total: false }, { ttl: '1h' }),
   members: set('members:<id>', integer, { ttl: '1h' }),
 }
 

@@ -76,6 +76,23 @@ test('counts a server whole by entry, as its own commands do', async () => {
   expect(biggest[1]).toMatchObject({ entry: 'page' })
 })
 
+test('asks no more of a key than it is to', async () => {
+  const calls = async (name: string) => {
+    const said = String(await redis.command('INFO', 'commandstats'))
+    return Number(new RegExp(`^cmdstat_${name}:calls=(\\d+)`, 'm').exec(said)?.[1] ?? 0)
+  }
+  for (const how of [{ exact: true }, { sample: 100 }]) {
+    await redis.command('CONFIG', 'RESETSTAT')
+    const { all, groups, looked } = await counted({ brief: true, ...how })
+    expect(await calls('object\\|encoding')).toBe(0)
+    expect(await calls('object\\|idletime')).toBe(0)
+    expect(await calls('memory\\|usage')).toBe(looked)
+    expect([all.encodings, all.idle]).toEqual([[], []])
+    expect(groups[0]!.types).toMatchObject([{ name: 'string' }])
+    expect(all.bytes.value).toBeGreaterThan(100_000)
+  }
+})
+
 test('counts what is chosen, by entry, by prefix', async () => {
   const names = async (options: StatsOptions) =>
     Object.fromEntries((await counted(options)).groups.map(({ name, keys }) => [String(name), keys.value]))

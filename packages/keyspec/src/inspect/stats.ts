@@ -6,7 +6,7 @@ import { shown } from './key-name.ts'
 import { find, type FoundKey, select, type Selection, type SelectionOptions } from './selection.ts'
 import { isConnection, type KeySource, sourceOf } from './source.ts'
 import { type Tallied, Tally } from './tally.ts'
-import type { SeenKey, WalkOptions, WalkStep } from './walk.ts'
+import type { Fact, SeenKey, WalkOptions, WalkStep } from './walk.ts'
 
 /** What is counted, and how. */
 export interface StatsOptions extends SelectionOptions, Omit<WalkOptions, 'facts' | 'prefix' | 'sample'> {
@@ -18,6 +18,8 @@ export interface StatsOptions extends SelectionOptions, Omit<WalkOptions, 'facts
   readonly sample?: number | undefined
   /** Look at all keys, however many there are. */
   readonly exact?: boolean | undefined
+  /** Ask of each key its type, its time to live and its memory alone: encodings and idle times stay unknown. */
+  readonly brief?: boolean | undefined
   /** How many of the biggest keys are named; 10 unless told. */
   readonly top?: number | undefined
   /** Called after each step with how many keys have been looked at, and of how many. */
@@ -66,7 +68,8 @@ export async function stats(
   from: Connection | KeySource,
   options: StatsOptions = {},
 ): Promise<Stats> {
-  const { by = 'entry', depth = 1, sample, exact = false, top = 10, onProgress } = options
+  const { by = 'entry', depth = 1, sample, exact = false, brief = false, top = 10, onProgress } = options
+  const facts = brief ? BRIEF_FACTS : FACTS
   const selection = select(schema, options)
   const source = sourceOf(from)
   const sizes = await source.sizes()
@@ -84,8 +87,8 @@ export async function stats(
   const looked: number[] = sizes.map(() => 0)
   let seenKeys = 0
   const step = isWhole
-    ? wholly(selection, from, options)
-    : source.steps({ ...options, prefix: '', sample: sample ?? DEFAULT_SAMPLE, facts: FACTS })
+    ? wholly(selection, from, options, facts)
+    : source.steps({ ...options, prefix: '', sample: sample ?? DEFAULT_SAMPLE, facts })
   for await (const { keys, master } of step) {
     looked[master] = (looked[master] ?? 0) + keys.length
     seenKeys += keys.length
@@ -115,7 +118,8 @@ export async function stats(
   }
 }
 
-const FACTS = ['ttl', 'memory', 'encoding', 'idle'] as const
+const BRIEF_FACTS: readonly Fact[] = ['ttl', 'memory']
+const FACTS: readonly Fact[] = [...BRIEF_FACTS, 'encoding', 'idle']
 const DEFAULT_SAMPLE = 10_000
 const MOST_GROUPS = 500
 
@@ -123,15 +127,16 @@ async function* wholly(
   selection: Selection,
   from: Connection | KeySource,
   options: StatsOptions,
+  facts: readonly Fact[],
 ): AsyncGenerator<WalkStep> {
   const { prefix = '', under = '', count, maxLoad, signal } = options
   // Where nothing is estimated, it does not matter which master a key is on.
   if (isConnection(from)) {
-    for await (const keys of find(selection, from, { count, maxLoad, signal, facts: FACTS }))
+    for await (const keys of find(selection, from, { count, maxLoad, signal, facts }))
       yield { keys, master: 0 }
     return
   }
-  for await (const { keys } of from.steps({ prefix: prefix + under, signal, facts: FACTS }))
+  for await (const { keys } of from.steps({ prefix: prefix + under, signal, facts }))
     yield { keys: keys.filter(({ name }) => selection.has(name)), master: 0 }
 }
 

@@ -36,6 +36,7 @@ export interface Tallied {
   readonly share: Estimate
   /** Most frequent first. */
   readonly types: readonly NamedPortion[]
+  /** Most frequent first; none where nobody asked. */
   readonly encodings: readonly NamedPortion[]
   /** Keys without a time to live. */
   readonly forever: Portion
@@ -43,7 +44,7 @@ export interface Tallied {
   readonly ttl: readonly Bucket[]
   /** Sizes, in bytes. */
   readonly sizes: readonly Bucket[]
-  /** How long nobody has used them, in ms; no bucket where the server does not know (an LFU policy). */
+  /** How long nobody has used them, in ms; no bucket where the server does not know (an LFU policy), or nobody asked. */
   readonly idle: readonly Bucket[]
 }
 
@@ -65,7 +66,7 @@ export class Tally {
     cells[FIRST.size + bucketOf(BOUNDS.size, bytes)]! += 1
     if (idleMs !== undefined) cells[FIRST.idle + bucketOf(BOUNDS.idle, idleMs)]! += 1
     noteNamed(this.#named.type, type, master, 1)
-    noteNamed(this.#named.encoding, String(encoding), master, 1)
+    if (encoding !== undefined) noteNamed(this.#named.encoding, encoding, master, 1)
     this.#sums[master] = (this.#sums[master] ?? 0) + bytes
     this.#squares[master] = (this.#squares[master] ?? 0) + bytes ** 2
   }

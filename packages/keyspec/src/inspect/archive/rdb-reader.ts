@@ -128,25 +128,34 @@ export function* intset(bytes: Buffer): Generator<Buffer> {
 
 /** LZF, as Redis packs strings: runs of bytes, and references to what came before. */
 function unpackLzf(packed: Buffer, size: number): Buffer {
-  if (size > packed.length * MOST_FROM_ONE_BYTE) throw new RangeError('a packed string is damaged')
-  const out = Buffer.alloc(size)
+  const { length: end } = packed
+  if (size > end * MOST_FROM_ONE_BYTE) throw damaged()
+  const out = Buffer.allocUnsafe(size)
   let to = 0
-  for (let at = 0; at < packed.length;) {
-    const control = packed.readUInt8(at++)
+  let at = 0
+  // Byte by byte: runs are of 32 at the most, and a reference may reach into what it writes.
+  while (at < end) {
+    const control = packed[at++]!
     if (control < 32) {
-      packed.copy(out, to, at, at + control + 1)
-      at += control + 1
-      to += control + 1
+      const stop = at + control + 1
+      if (stop > end || to + control >= size) throw damaged()
+      while (at < stop) out[to++] = packed[at++]!
       continue
     }
-    let length = control >> 5
-    if (length === 7) length += packed.readUInt8(at++)
-    let from = to - (((control & 0x1f) << 8) | packed.readUInt8(at++)) - 1
-    // Byte by byte: a reference may reach into what it writes.
-    for (let left = length + 2; left > 0; left -= 1) out[to++] = out[from++]!
+    let length = (control >> 5) + 2
+    if (length === 9) length += packed[at++]!
+    let from = to - (((control & 0x1f) << 8) | packed[at++]!) - 1
+    const stop = to + length
+    // Where the bytes end too soon, `stop` is no number.
+    if (!(from >= 0 && stop <= size)) throw damaged()
+    while (to < stop) out[to++] = out[from++]!
   }
-  if (to !== size) throw new RangeError('a packed string is damaged')
+  if (to !== size || at !== end) throw damaged()
   return out
+}
+
+function damaged(): RangeError {
+  return new RangeError('a packed string is damaged')
 }
 
 // Three bytes stand for up to 264.

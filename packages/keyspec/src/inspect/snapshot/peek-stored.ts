@@ -13,14 +13,19 @@ export function peekStored(
   most: number,
   limitBytes: number,
 ): StoredValue {
-  const read = READ[form]
-  if (read === undefined || stored === undefined) return { type, omitted: 0, elements: [] }
   const elements: Reply[] = []
+  if (stored === undefined) return { type, omitted: 0, elements }
   let seen = 0
   let omitted = 0
   let left = limitBytes
   try {
-    for (const parts of read(rdbReader(stored))) {
+    // Most values are strings, and there is one of them.
+    if (form === STRING_FORM) {
+      const value = rdbReader(stored).string()
+      if (value.length <= left) elements.push(value)
+      return { type, omitted: 1 - elements.length, elements }
+    }
+    for (const parts of READ[form]?.(rdbReader(stored)) ?? []) {
       let size = 0
       for (const part of parts) size += part instanceof Buffer ? part.length : sizeOf(part)
       if (size > left) omitted += 1
@@ -41,9 +46,10 @@ export function peekStored(
 
 type Elements = Iterable<readonly Reply[]>
 
+const STRING_FORM = 0
+
 /** The elements by the number of the type, each as many replies as the server would answer. */
 const READ: Readonly<Record<number, (read: RdbReader) => Elements>> = {
-  0: (read) => [[read.string()]],
   1: (read) => times(read, () => [read.string()]),
   2: (read) => times(read, () => [read.string()]),
   3: (read) => times(read, () => [read.string(), scoreText(read)]),
