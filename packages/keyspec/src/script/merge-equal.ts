@@ -1,53 +1,102 @@
 import type { Argument, Command, Connection, Reply } from '../connection/connection.ts'
 import type { Merge, Outcome } from '../connection/merge.ts'
+import { ServerError, unwrapped } from '../connection/server-error.ts'
 import type { Split } from './script.ts'
 
 interface Sending {
-  /** The call that stands for so many. */
-  readonly counted: (call: Command, count: number) => Command
   /** One call as it stands; who asked sees to it that a script which the server has lost is sent again. */
   readonly sendOne: (connection: Connection, call: Command) => Promise<Reply>
-  /** One that stands for several, whose askers know nothing of it. */
-  readonly sendMany: (connection: Connection, call: Command) => Promise<Reply>
+  /** Several equal calls on the key of this one, whose askers know nothing of it. */
+  readonly sendCounted: (connection: Connection, call: Command, count: number) => Promise<Reply>
+  /**
+   * Equal calls on several keys, so many on each: answers in their order what `sendCounted` would, or `sendOne` for a
+   * single one, or the text of an error.
+   */
+  readonly sendSeveral: (
+    connection: Connection,
+    call: Command,
+    keys: readonly Argument[],
+    counts: readonly number[],
+  ) => Promise<readonly Reply[]>
+}
+
+/** Calls that are equal but for their keys. */
+interface Batch {
+  readonly call: Command
+  /** Which of all calls they are, by key. */
+  readonly byKey: Map<string, number[]>
 }
 
 /**
- * Calls of one script on one key, as few as there are runs of equal ones: each run goes out as one call that says how many
- * it stands for, in the order they were asked, and its answer is split among them.
+ * Calls of one script, each on one key, as few as can be: those with equal arguments go out as one command that names their
+ * keys, and says how many each is asked for. Those on one key keep the order they were asked in.
  */
-export function mergeEqual(split: Split, { counted, sendOne, sendMany }: Sending): Merge {
+export function mergeEqual(split: Split, { sendOne, sendCounted, sendSeveral }: Sending): Merge {
+  async function settle(connection: Connection, { call, byKey }: Batch, outcomes: Outcome[]): Promise<void> {
+    const [keys, places] = [[...byKey.keys()], [...byKey.values()]]
+    const note = (at: readonly number[], key: string, reply: Reply) => {
+      if (typeof reply === 'string' || reply instanceof Buffer) {
+        const error = new ServerError(unwrapped(String(reply)), 'EVALSHA', key)
+        for (const place of at) outcomes[place] = { error }
+      } else if (at.length === 1) outcomes[at[0]!] = { reply }
+      else
+        for (const [index, part] of split(reply, at.length).entries()) outcomes[at[index]!] = { reply: part }
+    }
+    try {
+      if (keys.length === 1)
+        note(places[0]!, keys[0]!, await sendCounted(connection, call, places[0]!.length))
+      else {
+        const counts = places.map((at) => at.length)
+        const replies = await sendSeveral(connection, call, keys, counts)
+        for (const [index, reply] of replies.entries()) note(places[index]!, keys[index]!, reply)
+      }
+    } catch (error) {
+      for (const at of places) for (const place of at) outcomes[place] = { error }
+    }
+  }
+
   return {
-    // What a run costs the server does not grow with it, only what it admits.
+    // What many on one key cost the server does not grow with them, only with what they are admitted.
     most: 1_000,
-    group: (call) => call[3] as string,
+    // On a cluster hardly two keys stand in one slot.
+    group: (call, cluster) => (cluster ? (call[KEY] as string) : ''),
     sendOne,
     async send(connection, calls) {
-      const runs = runsOf(calls)
-      const outcomes = await Promise.all(
-        runs.map(async ({ call, count }): Promise<readonly Outcome[]> => {
-          try {
-            if (count === 1) return [{ reply: await sendMany(connection, call) }]
-            return split(await sendMany(connection, counted(call, count)), count).map((reply) => ({ reply }))
-          } catch (error) {
-            return Array.from({ length: count }, () => ({ error }))
-          }
-        }),
-      )
-      return outcomes.flat()
+      const outcomes: Outcome[] = []
+      await Promise.all(batchesOf(calls).map((batch) => settle(connection, batch, outcomes)))
+      return outcomes
     },
   }
 }
 
-function runsOf(calls: readonly Command[]): { readonly call: Command; count: number }[] {
-  const runs: { readonly call: Command; count: number }[] = []
-  for (const call of calls) {
-    const last = runs.at(-1)
-    if (last !== undefined && isEqual(last.call, call)) last.count += 1
-    else runs.push({ call, count: 1 })
+// EVALSHA, the script, how many keys, the key, its arguments.
+const KEY = 3
+// Enough that what one script costs by itself weighs little, and few enough that it holds the server for less than a ms.
+const MOST_KEYS = 32
+
+/** In the order in which they are to be sent: what is asked of a key later is in no earlier batch. */
+function batchesOf(calls: readonly Command[]): readonly Batch[] {
+  const batches: Batch[] = []
+  const latest = new Map<string, number>()
+  for (const [place, call] of calls.entries()) {
+    const key = call[KEY] as string
+    let at = latest.get(key) ?? 0
+    while (at < batches.length && !mayJoin(batches[at]!, call, key)) at += 1
+    const batch = (batches[at] ??= { call, byKey: new Map() })
+    latest.set(key, at)
+    const places = batch.byKey.get(key)
+    if (places === undefined) batch.byKey.set(key, [place])
+    else places.push(place)
   }
-  return runs
+  return batches
+}
+
+function mayJoin({ call, byKey }: Batch, other: Command, key: string): boolean {
+  return (byKey.size < MOST_KEYS || byKey.has(key)) && isEqual(call, other)
 }
 
 function isEqual(one: Command, other: Command): boolean {
-  return one.length === other.length && one.every((argument: Argument, index) => argument === other[index])
+  if (one.length !== other.length) return false
+  for (let at = KEY + 1; at < one.length; at += 1) if (one[at] !== other[at]) return false
+  return true
 }

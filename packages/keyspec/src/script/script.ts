@@ -49,7 +49,8 @@ export interface ScriptOptions<K extends string, A extends Arguments, R> {
   /**
    * Calls of one tick on the same keys that stand side by side run in one EVALSHA, each with its own answer or error. Not
    * with `rest`. With `true` the body runs once for each of them. A function splits the answer instead: the body then has
-   * an argument of the form `times`, which says for how many equal calls it is to decide at once, on one key.
+   * an argument of the form `times`, which says for how many equal calls it is to decide at once, on one key; equal calls
+   * on different keys run in one EVALSHA too (not on a cluster), the body once for each key.
    */
   readonly merge?: boolean | Split
 }
@@ -81,7 +82,18 @@ export function script<const K extends string, A extends Arguments, R>(
       ? base
       : merge === true
         ? { ...base, merge: mergeRuns(plain, sourceOf(repeated(source)), keys.length, hows.length, base) }
-        : { ...base, merge: equalCalls(name, merge, plain, hows, keys.length, base) }
+        : {
+            ...base,
+            merge: equalCalls(
+              name,
+              merge,
+              plain,
+              sourceOf(overKeys(keys, args, lua)),
+              hows,
+              keys.length,
+              base,
+            ),
+          }
 
   return {
     name,
@@ -224,8 +236,7 @@ function repeated(source: string): string {
     'local width, answers = tonumber(ARGV[1]), {}\n' +
     'for from = 2, #ARGV, width do\n' +
     '  local ok, reply = pcall(once, KEYS, {unpack(ARGV, from, from + width - 1)})\n' +
-    // An error that is returned rather than raised would else fail the whole reply in some clients.
-    "  local failed = type(reply) == 'table' and reply.err or not ok and tostring(reply)\n" +
+    `  local failed = ${FAILED}\n` +
     '  if failed then answers[#answers + 1] = {0, failed}\n' +
     '  else if reply == nil then reply = false end answers[#answers + 1] = {1, reply} end\n' +
     'end\n' +
@@ -237,11 +248,12 @@ function isUnknown(error: unknown): boolean {
   return error instanceof ServerError && error.code === 'E_NO_SCRIPT'
 }
 
-/** Equal calls on one key become one call that says how many they are. */
+/** Calls that are equal but for their keys become one call that says how many they are on each. */
 function equalCalls(
   name: string,
   split: Split,
-  source: Source,
+  one: Source,
+  several: Source,
   hows: Hows,
   keyCount: number,
   shape: Shape,
@@ -251,22 +263,58 @@ function equalCalls(
     throw new SchemaError(
       `script ${name}: equal calls are merged on one key, by an argument of the form times`,
     )
-  const firstArgument = 3 + keyCount
+  const width = hows.length
   const unsaid = unsaidOf(hows)
-  const firstUnsaid = firstArgument + hows.length - unsaid.length
+  /** The arguments of a call, those that it need not say among them. */
+  const said = (call: Command): Argument[] => {
+    const values = call.slice(FIRST_ARGUMENT)
+    while (values.length < width) values.push(unsaid[values.length - width + unsaid.length]!)
+    return values
+  }
   return mergeEqual(split, {
-    counted(call, count) {
-      const whole = [...call]
-      for (let at = whole.length; at < firstArgument + place; at++) whole.push(unsaid[at - firstUnsaid]!)
-      whole[firstArgument + place] = String(count)
-      return whole
+    sendOne: (connection, call) => sendKnown(connection, one, call, shape),
+    sendCounted(connection, call, count) {
+      if (count === 1) return evaluate(connection, one, call, shape)
+      const values = said(call)
+      values[place] = String(count)
+      return evaluate(connection, one, [...call.slice(0, FIRST_ARGUMENT), ...values], shape)
     },
-    sendOne: (connection, call) => sendKnown(connection, source, call, shape),
-    sendMany: (connection, call) => evaluate(connection, source, call, shape),
+    async sendSeveral(connection, call, keys, counts) {
+      const values = counts.every((count) => count === 1)
+        ? call.slice(FIRST_ARGUMENT)
+        : [...said(call), ...counts.map(String)]
+      const command = ['EVALSHA', several.sha, String(keys.length), ...keys, ...values]
+      return (await evaluate(connection, several, command, { ...shape, keyCount: keys.length })) as Reply[]
+    },
   })
 }
 
-/** Scripts on one hot key become one decision over n; scripts on different keys gain nothing, and stay as they are. */
+const FIRST_ARGUMENT = 4
+
+/**
+ * The source that runs the body once for each key, with the same arguments but for how many it is asked for, which stands
+ * behind them. Answers for each what the body answers, or the text of its error.
+ */
+function overKeys(keys: readonly string[], args: Arguments, lua: string): string {
+  const names = Object.entries(args).map(([name, how]) => ({ name, isCount: how === times }))
+  const given = names.map(({ name, isCount }) =>
+    isCount ? `tonumber(ARGV[${names.length} + i] or 1)` : name,
+  )
+  return (
+    `${prelude([], args)} local function once(${[...keys, ...names.map(({ name }) => name)].join(', ')}) ${lua}\nend\n` +
+    'local answers = {}\n' +
+    'for i = 1, #KEYS do\n' +
+    `  local ok, reply = pcall(once, ${['KEYS[i]', ...given].join(', ')})\n` +
+    `  answers[i] = ${FAILED} or reply\n` +
+    'end\n' +
+    'return answers'
+  )
+}
+
+// An error that is returned rather than raised would else fail the whole reply in some clients.
+const FAILED = "type(reply) == 'table' and reply.err or not ok and tostring(reply)"
+
+/** Scripts on one hot key become one; those on different keys stay as they are. */
 function mergeRuns(one: Source, many: Source, keyCount: number, width: number, shape: Shape): Merge {
   const firstArgument = 3 + keyCount
   return {

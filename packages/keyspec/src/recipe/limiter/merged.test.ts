@@ -6,6 +6,7 @@ import { open } from '../../keyspace.ts'
 import { unique } from '../../testing/eventually.ts'
 import { fixedWindow } from '../fixed-window/fixed-window.ts'
 import { slidingWindow } from '../sliding-window/sliding-window.ts'
+import type { Standing, Taken } from './taken.ts'
 
 const { redis, connection } = await connected()
 
@@ -76,6 +77,56 @@ test.each(Object.entries(entries))(
   },
 )
 
+test.each(Object.entries(entries))(
+  'a %s decides on the takes of many keys at once as on those of each by itself',
+  async (_, entry) => {
+    const asked = fc.array(fc.record({ id: fc.nat(6), cost: fc.integer({ min: 0, max: 3 }) }), {
+      maxLength: 60,
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 3, max: 12 }), asked, async (limit, takes) => {
+        const nowMs = 1_700_000_000_000
+        const keys = open({ limit: entry(limit) }, connection, { prefix: `${unique()}:`, now: () => nowMs })
+        const taken = (id: string, cost: number) =>
+          cost === 0 ? keys.limit({ id }).peek() : keys.limit({ id }).take(cost)
+        const seen = (answer: Standing | Taken) => ['allowed' in answer && answer.allowed, answer.remaining]
+        const together = await Promise.all(takes.map(({ id, cost }) => taken(`together${id}`, cost)))
+        const apart: Standing[] = []
+        for (const { id, cost } of takes) apart.push(await taken(`apart${id}`, cost))
+        expect(together.map(seen)).toEqual(apart.map(seen))
+      }),
+      { numRuns: 25 },
+    )
+  },
+)
+
+test('many keys take one script for the first, and one for each 32 of all else that a tick asks', async () => {
+  const { counted, scripts } = counting()
+  const keys = open({ limit: entries['fixed window'](5) }, counted, { prefix: `${unique()}:` })
+  const all = () => Array.from({ length: 66 }, (_, id) => keys.limit({ id }).take())
+  expect((await Promise.all(all())).every(({ remaining }) => remaining === 4)).toBe(true)
+  expect(scripts()).toBe(1 + 2 + 1)
+  // Each key has the time to live of its own first take, and the server may forget the script.
+  await redis.command('SCRIPT', 'FLUSH')
+  expect((await Promise.all(all())).every(({ remaining }) => remaining === 3)).toBe(true)
+  expect(await redis.command('PTTL', keys.limit({ id: '65' }).name)).toBeGreaterThan(0)
+})
+
+test('on a cluster keys stay apart, as they are in different slots', async () => {
+  const seen: string[] = []
+  const apart: Connection = {
+    ...connection,
+    cluster: true,
+    send(command, shape) {
+      seen.push(String(command[2]))
+      return connection.send(command, shape)
+    },
+  }
+  const keys = open({ limit: entries['fixed window'](5) }, apart, { prefix: `${unique()}:` })
+  await Promise.all(Array.from({ length: 10 }, (_, id) => keys.limit({ id: `{${id}}` }).take()))
+  expect(seen).toEqual(Array.from({ length: 10 }, () => '1'))
+})
+
 test('takes of another cost, and peeks, keep their place among the others', async () => {
   const keys = open({ limit: entries['fixed window'](5) }, connection, { prefix: `${unique()}:` })
   const key = keys.limit({ id: 'hot' })
@@ -92,14 +143,20 @@ test('takes of another cost, and peeks, keep their place among the others', asyn
 test('what one key holds fails the takes of that key alone', async () => {
   const keys = open({ limit: entries['fixed window'](5) }, connection, { prefix: `${unique()}:` })
   await redis.command('SET', keys.limit({ id: 'broken' }).name, 'many')
-  const [broken, again, well] = await Promise.allSettled([
-    keys.limit({ id: 'broken' }).take(),
-    keys.limit({ id: 'broken' }).take(),
-    keys.limit({ id: 'well' }).take(),
-  ])
-  expect([broken.status, again.status, well.status]).toEqual(['rejected', 'rejected', 'fulfilled'])
-  expect((broken as PromiseRejectedResult).reason).toMatchObject({
+  await redis.command('RPUSH', keys.limit({ id: 'list' }).name, 'x')
+  const asked = ['well', 'broken', 'broken', 'list', 'well', 'other']
+  const outcomes = await Promise.allSettled(asked.map((id) => keys.limit({ id }).take()))
+  const refused = {
     code: 'E_SCRIPT',
+    key: keys.limit({ id: 'broken' }).name,
     message: expect.stringContaining('holds no count, but: many'),
-  })
+  }
+  expect(outcomes).toMatchObject([
+    { value: { remaining: 4 } },
+    { reason: refused },
+    { reason: refused },
+    { reason: { code: 'E_WRONG_TYPE', key: keys.limit({ id: 'list' }).name } },
+    { value: { remaining: 3 } },
+    { value: { remaining: 4 } },
+  ])
 })
