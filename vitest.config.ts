@@ -10,6 +10,7 @@ export default defineConfig({
       project('cli', 'packages/cli/src'),
       project('systems', 'systems/*/src'),
       project('house', 'scripts/house'),
+      project('bench', 'bench/src'),
       {
         extends: true,
         test: {

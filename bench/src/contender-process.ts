@@ -4,13 +4,17 @@ import { fileURLToPath } from 'node:url'
 import { ask } from './ask.ts'
 import type { Address } from './job.ts'
 import { pin } from './pin.ts'
+import type { Sampled } from './profile/sampled.ts'
 import type { Round } from './round.ts'
 import type { Ask } from './worker.ts'
 
 /** A contender in a process of its own, so that no library's garbage or hidden classes are another's cost. */
 export interface ContenderProcess {
+  readonly pid: number
   readonly acts: readonly string[]
   round(act: string, inFlight: number, forMs: number): Promise<Round>
+  /** A round under the CPU profiler, which slows it. */
+  profile(act: string, inFlight: number, forMs: number): Promise<Sampled<Round>>
   close(): Promise<void>
 }
 
@@ -28,9 +32,12 @@ export async function startContender(
   if (core !== undefined) pin(child.pid!, core)
   const acts = (await ask(child, { open: { job, contender, server } } satisfies Ask)) as string[]
   return {
+    pid: child.pid!,
     acts,
     round: async (act, inFlight, forMs) =>
       (await ask(child, { round: { act, inFlight, forMs } } satisfies Ask)) as Round,
+    profile: async (act, inFlight, forMs) =>
+      (await ask(child, { profile: { act, inFlight, forMs } } satisfies Ask)) as Sampled<Round>,
     async close() {
       await ask(child, { close: true } satisfies Ask)
       if (child.exitCode === null) await once(child, 'exit')

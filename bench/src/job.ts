@@ -43,4 +43,6 @@ export interface Target {
   readonly ours: string
   readonly against: readonly string[]
   readonly atLeast: number
+  /** What it is to be where client and server have a core each, if that is promised. */
+  readonly onTwoCores?: number
 }

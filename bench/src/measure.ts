@@ -1,12 +1,14 @@
 import type { Case, Job } from './job.ts'
 import { type ContenderProcess, startContender } from './contender-process.ts'
 import type { BenchServer } from './server.ts'
-import { pin } from './pin.ts'
+import { type Place, put } from './pin.ts'
 
 /** One round of one contender in one case, with what it cost the server. */
 export interface Measured {
   readonly contender: string
   readonly case: string
+  /** On how many cores; absent where the system chose, and in what was kept before there were two: that was on one. */
+  readonly cores?: 1 | 2 | undefined
   /** Items a second. */
   readonly perSecond: number
   readonly clientMicros: number
@@ -20,8 +22,8 @@ export interface Measured {
 export interface RunOptions {
   readonly rounds: number
   readonly roundMs: number
-  /** Client and server on this one core; without it, wherever the system puts them. */
-  readonly core: number | undefined
+  /** Each case is measured in the first, and then in the others, where fewer rounds do. */
+  readonly places: readonly [Place, ...Place[]]
   readonly log: (line: string) => void
 }
 
@@ -35,24 +37,27 @@ const WARM_MS = 1_500
 export async function measure(
   job: Job,
   startServer: () => Promise<BenchServer>,
-  { rounds, roundMs, core, log }: RunOptions,
+  { rounds, roundMs, places, log }: RunOptions,
 ): Promise<Measured[]> {
   const started: { name: string; server: BenchServer; process: ContenderProcess }[] = []
   const results: Measured[] = []
   try {
     for (const name of Object.keys(job.contenders)) {
       const server = await startServer()
-      if (core !== undefined) pin(server.pid, core)
-      started.push({ name, server, process: await startContender(job.name, name, server.address, core) })
+      const process = await startContender(job.name, name, server.address, places[0].client)
+      started.push({ name, server, process })
     }
     for (const each of job.cases) {
       const able = started.filter(({ process }) => process.acts.includes(each.act))
-      // The first calls fill what is empty, and are slow until they are compiled, which takes thousands of them.
-      for (const { process } of able) await process.round(each.act, each.inFlight, Math.max(WARM_MS, roundMs))
-      for (let turn = 0; turn < rounds; turn += 1) {
-        const order = able.map((_, index) => able[(index + turn) % able.length]!)
-        for (const { name, server, process } of turn % 2 === 0 ? order : order.toReversed())
-          results.push(await measured(name, each, server, process, roundMs))
+      for (const place of places) {
+        for (const { server, process } of able) put(server, process, place)
+        const isFirst = place === places[0]
+        if (isFirst) await warm(each, able, roundMs)
+        for (let turn = 0; turn < (isFirst ? rounds : fewer(rounds)); turn += 1) {
+          const order = able.map((_, index) => able[(index + turn) % able.length]!)
+          for (const { name, server, process } of turn % 2 === 0 ? order : order.toReversed())
+            results.push(await measured(name, each, place, server, process, roundMs))
+        }
       }
       log(`${job.name}: ${each.name}`)
     }
@@ -65,9 +70,24 @@ export async function measure(
   return results
 }
 
+/** The first calls fill what is empty, and are slow until they are compiled, which takes thousands of them. */
+export async function warm(
+  { act, inFlight }: Case,
+  contenders: readonly { readonly process: ContenderProcess }[],
+  roundMs: number,
+): Promise<void> {
+  for (const { process } of contenders) await process.round(act, inFlight, Math.max(WARM_MS, roundMs))
+}
+
+/** Half of them, but as many as a middle needs. */
+function fewer(rounds: number): number {
+  return Math.min(rounds, Math.max(3, Math.floor(rounds / 2)))
+}
+
 async function measured(
   contender: string,
   { name, act, inFlight, items = 1 }: Case,
+  { cores }: Place,
   server: BenchServer,
   process: ContenderProcess,
   roundMs: number,
@@ -83,6 +103,7 @@ async function measured(
   return {
     contender,
     case: name,
+    cores,
     perSecond: perSecond * items,
     clientMicros: clientMicros / items,
     serverMicros: (after.cpuMicros - before.cpuMicros) / done,

@@ -16,8 +16,17 @@ export interface Trial {
   readonly rounds?: number
   readonly contenders: { readonly [name: string]: Trier }
   readonly targets: readonly TrialTarget[]
-  /** Its cases are steps of one size: the report shows how a figure grows, a line for each size. */
-  readonly grows?: boolean
+  /** Its cases are steps of one size: the report shows how figures grow, a line for each size, and as pictures. */
+  readonly grows?: Growth
+}
+
+/** What grows from case to case. */
+export interface Growth {
+  /** Of what there is more: `keys`. */
+  readonly by: string
+  readonly sizes: { readonly [name: string]: number }
+  /** The figures worth a picture. */
+  readonly drawn: readonly string[]
 }
 
 /** One thing that is counted in a run. */
@@ -46,12 +55,13 @@ export interface TrialContext {
   crowd: typeof Crowd.gather
 }
 
-/** What is promised of one figure in one case: as it is, or divided by the best of the others. */
+/** What is promised of one figure in one case: as it is, or divided by the best of the others, or by itself in another case. */
 export interface TrialTarget {
   readonly case: string
   readonly figure: string
   readonly ours: string
   readonly against?: readonly string[]
+  readonly againstCase?: string
   readonly atLeast?: number
   readonly atMost?: number
   /** In every round, where otherwise the median counts. */

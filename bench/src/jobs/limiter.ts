@@ -59,7 +59,13 @@ export const limiter: Job = {
     ...cases.map(({ name, act, inFlight }) =>
       act === 'hot' && inFlight === 500
         ? { case: name, ours: 'keyspec', against: ['evalsha'], atLeast: 3 }
-        : { case: name, ours: 'keyspec', against: Object.keys(peers), atLeast: 2 },
+        : {
+            case: name,
+            ours: 'keyspec',
+            against: Object.keys(peers),
+            atLeast: 2,
+            ...(act === 'spread' ? { onTwoCores: 1 } : {}),
+          },
     ),
     ...cases.flatMap(({ name }) =>
       ['keyspec exact', 'keyspec compact'].map((form) => ({

@@ -35,8 +35,8 @@ export const queue: Job = {
   targets: [
     { case: cases[1]!.name, ours: 'keyspec', against: ['bullmq'], atLeast: 5 },
     { case: cases[1]!.name, ours: 'keyspec', against: ['bee-queue'], atLeast: 2 },
-    { case: cases[4]!.name, ours: 'keyspec', against: ['bullmq'], atLeast: 4 },
-    { case: cases[4]!.name, ours: 'keyspec', against: ['bee-queue'], atLeast: 2 },
+    { case: cases[4]!.name, ours: 'keyspec', against: ['bullmq'], atLeast: 4, onTwoCores: 2.5 },
+    { case: cases[4]!.name, ours: 'keyspec', against: ['bee-queue'], atLeast: 2, onTwoCores: 1.5 },
   ],
 }
 

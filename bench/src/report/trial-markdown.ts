@@ -1,5 +1,5 @@
 import type { Figure } from '../trial.ts'
-import { type Circumstances, circumstances } from './markdown.ts'
+import { type Circumstances, circumstances, row } from './markdown.ts'
 import type { Spread } from './summary.ts'
 import type { TrialSummary, TrialVerdict } from './trial-summary.ts'
 
@@ -11,14 +11,15 @@ export function trialSection({ trial, cases, verdicts }: TrialSummary, made: Cir
     lines.push('', ...row(['case', 'figure', 'ours', 'against', 'median (least–most)', 'target', 'met']))
     lines.push('|---|---|---|---|---|---|---|')
     for (const verdict of verdicts) {
-      const { best, met, ours, value } = verdict
-      const unit = best === undefined ? (trial.figures[verdict.figure]!.unit ?? '') : '×'
+      const { againstCase = '', best, met, ours, value } = verdict
+      const against = best === undefined ? againstCase : label(best)
+      const unit = against === '' ? (trial.figures[verdict.figure]!.unit ?? '') : '×'
       lines.push(
         ...row([
           verdict.case,
           trial.figures[verdict.figure]!.label,
           label(ours),
-          best === undefined ? '' : label(best),
+          against,
           `**${within(value, unit)}**`,
           bounds(verdict, unit),
           met ? 'yes' : 'no',
@@ -26,7 +27,7 @@ export function trialSection({ trial, cases, verdicts }: TrialSummary, made: Cir
       )
     }
   }
-  return [...lines, ...(trial.grows === true ? curves : tables)({ trial, cases, verdicts })]
+  return [...lines, ...(trial.grows === undefined ? tables : curves)({ trial, cases, verdicts })]
 }
 
 /** A table for each case, a line for each contender. */
@@ -76,11 +77,8 @@ function curves({ trial, cases }: TrialSummary): string[] {
   ]
 }
 
-function row(cells: readonly string[]): string[] {
-  return [`| ${cells.join(' | ')} |`]
-}
-
-function head({ label, unit }: Figure): string {
+/** What a figure is called, with its unit. */
+export function head({ label, unit }: Figure): string {
   return unit === undefined ? label : `${label}, ${unit}`
 }
 

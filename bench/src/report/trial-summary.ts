@@ -10,7 +10,7 @@ export interface TrialRow {
 
 /** A target of a trial, and what the run came to. */
 export interface TrialVerdict extends TrialTarget {
-  /** The figure, or its ratio to that of the best of the others, round by round. */
+  /** The figure, or its ratio to that of the best of the others or of the other case, round by round. */
   readonly value: Spread
   /** Who the best of the others was. */
   readonly best?: string
@@ -38,20 +38,31 @@ export function summariseTrial(trial: Trial, results: readonly Tried[]): TrialSu
     }))
     .filter(({ rows }) => rows.length > 0)
   const verdicts = trial.targets.flatMap((target) => {
-    const rows = cases.find(({ name }) => name === target.case)?.rows ?? []
-    const own = of(target.case, target.ours).map((round) => round[target.figure]!)
-    const theirs = rows.filter(({ contender }) => target.against?.includes(contender))
-    const best = theirs.toSorted(
-      (a, b) =>
-        (a.figures[target.figure]!.median - b.figures[target.figure]!.median) *
-        (target.atMost === undefined ? -1 : 1),
-    )[0]
-    if (own.length === 0 || (target.against !== undefined && best === undefined)) return []
-    if (best === undefined) return [verdict(target, spread(own))]
-    const peer = of(target.case, best.contender).map((round) => round[target.figure]!)
-    return [verdict(target, spread(own.map((value, index) => value / peer[index]!)), best.contender)]
+    const { against, againstCase, case: name, figure, ours } = target
+    const values = (name: string, contender: string) =>
+      of(name, contender).flatMap((round) => round[figure] ?? [])
+    const own = values(name, ours)
+    if (own.length === 0) return []
+    if (againstCase !== undefined) {
+      const before = values(againstCase, ours)
+      return before.length === 0 ? [] : [verdict(target, divided(own, before))]
+    }
+    if (against === undefined) return [verdict(target, spread(own))]
+    const rows = cases.find((each) => each.name === name)?.rows ?? []
+    const best = rows
+      .filter(({ contender }) => against.includes(contender))
+      .toSorted(
+        (a, b) =>
+          (a.figures[figure]!.median - b.figures[figure]!.median) * (target.atMost === undefined ? -1 : 1),
+      )[0]
+    if (best === undefined) return []
+    return [verdict(target, divided(own, values(name, best.contender)), best.contender)]
   })
   return { trial, cases, verdicts }
+}
+
+function divided(values: readonly number[], by: readonly number[]): Spread {
+  return spread(values.map((value, index) => value / by[index]!))
 }
 
 function spreads(rounds: readonly Figures[]): { [figure: string]: Spread } {

@@ -1,8 +1,11 @@
-import { hash, sortedSet, string, text } from 'keyspec'
+import { type } from 'arktype'
+import { hash, json, sortedSet, string, text } from 'keyspec'
 
-/** What the keys of a large server are: seven in ten strings with an expiry, some hashes and sorted sets that stay, and strays. */
+const Session = type({ user: 'string', roles: 'string[]', note: 'string' })
+
+/** What the keys of a large server are: seven in ten JSON values with an expiry, some hashes and sorted sets that stay, and strays. */
 export const schema = {
-  session: string('app:session:<id>', text, { ttl: '2h' }),
+  session: string('app:session:<id>', json(Session), { ttl: '2h' }),
   profile: hash(
     'app:profile:<id>',
     { name: text, mail: text, at: text },

@@ -9,7 +9,14 @@ import { fill, schema } from './archive-keys.ts'
 
 /** Who looks at all keys, and where. */
 export interface AuditOptions {
-  readonly contender: 'audit' | 'stats' | 'snapshotAudit' | 'snapshotStats' | 'ioredis' | 'redis-cli'
+  readonly contender:
+    | 'audit'
+    | 'briefStats'
+    | 'stats'
+    | 'snapshotAudit'
+    | 'snapshotStats'
+    | 'ioredis'
+    | 'redis-cli'
   readonly server: Address
   readonly keys: number
 }
@@ -45,6 +52,10 @@ type Look = (server: Address, client: Client) => Promise<number>
 
 const LOOKS: Readonly<Record<AuditOptions['contender'], Look>> = {
   audit: (_, client) => audited(fromNodeRedis(client)),
+  async briefStats(_, client) {
+    const { looked } = await stats(schema, fromNodeRedis(client), { maxLoad: 1, exact: true, brief: true })
+    return looked
+  },
   async stats(_, client) {
     const { looked } = await stats(schema, fromNodeRedis(client), { maxLoad: 1, exact: true })
     return looked

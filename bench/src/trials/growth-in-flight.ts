@@ -17,7 +17,7 @@ export const growthInFlight: Trial = {
     p99: { label: 'p99', unit: 'µs' },
   },
   cases,
-  grows: true,
+  grows: { by: 'in flight', sizes, drawn: ['p99', 'perSecond'] },
   contenders: {
     keyspec: { label: 'Keyspec over node-redis', run: gets('keyspec/node-redis') },
     'node-redis': { label: 'node-redis, time-out off', run: gets('node-redis') },

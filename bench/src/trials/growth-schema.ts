@@ -19,7 +19,7 @@ export const growthOfSchema: Trial = {
     times: { label: 'match a key, of 10 entries' },
   },
   cases,
-  grows: true,
+  grows: { by: 'entries', sizes, drawn: ['matchMicros', 'openMs'] },
   contenders: {
     keyspec: {
       label: 'Keyspec',

@@ -17,7 +17,7 @@ export const growthOfWorkers: Trial = {
   cases: Object.keys(sizes),
   quick: ['1 worker', '4 workers'],
   rounds: 3,
-  grows: true,
+  grows: { by: 'workers', sizes, drawn: ['perSecond'] },
   contenders: {
     keyspec: {
       label: 'Keyspec workQueue',

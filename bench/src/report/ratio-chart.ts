@@ -1,3 +1,4 @@
+import { escaped, picture } from './svg.ts'
 import type { Summary } from './summary.ts'
 import type { TrialSummary } from './trial-summary.ts'
 
@@ -6,7 +7,7 @@ const LEFT = 360
 const WIDTH = 860
 
 /** The ratios as bars, on a logarithmic scale, each with a mark where its target is. */
-export function chart(summaries: readonly Summary[], trials: readonly TrialSummary[]): string {
+export function ratioChart(summaries: readonly Summary[], trials: readonly TrialSummary[]): string {
   const bars = [...summaries.flatMap(barsOf), ...trials.flatMap(barsOfTrial)]
   const most = Math.max(2, ...bars.map(({ ratio, target }) => Math.max(ratio, target)))
   const least = Math.min(0.5, ...bars.map(({ ratio, target }) => Math.min(ratio, target)))
@@ -23,15 +24,11 @@ export function chart(summaries: readonly Summary[], trials: readonly TrialSumma
       `<text x="${(to + 6).toFixed(1)}" y="${y + 12}">${ratio.toFixed(2)}×</text>`,
     ].join('\n')
   })
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="11">`,
-    `<rect width="${WIDTH}" height="${height}" fill="#fff"/>`,
+  return picture(WIDTH, height, [
     `<text x="10" y="20" font-size="13">Keyspec against its peers: so many times better; the black mark is the target</text>`,
     `<line x1="${x(1).toFixed(1)}" x2="${x(1).toFixed(1)}" y1="32" y2="${height - 8}" stroke="#999"/>`,
     ...parts,
-    '</svg>',
-    '',
-  ].join('\n')
+  ])
 }
 
 interface Bar {
@@ -59,8 +56,4 @@ function barsOfTrial({ trial, verdicts }: TrialSummary): Bar[] {
     const { label } = trial.figures[figure]!
     return [{ name: `${trial.name}: ${name}, ${label} / ${best}`, ratio, target, met }]
   })
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }
