@@ -32,27 +32,40 @@ interface Batch {
  * keys, and says how many each is asked for. Those on one key keep the order they were asked in.
  */
 export function mergeEqual(split: Split, { sendOne, sendCounted, sendSeveral }: Sending): Merge {
+  // A server behind a proxy may keep its keys in slots though its client knows nothing of them.
+  const apart = new WeakSet<Connection>()
+
   async function settle(connection: Connection, { call, byKey }: Batch, outcomes: Outcome[]): Promise<void> {
-    const [keys, places] = [[...byKey.keys()], [...byKey.values()]]
-    const note = (at: readonly number[], key: string, reply: Reply) => {
-      if (typeof reply === 'string' || reply instanceof Buffer) {
-        const error = new ServerError(unwrapped(String(reply)), 'EVALSHA', key)
-        for (const place of at) outcomes[place] = { error }
-      } else if (at.length === 1) outcomes[at[0]!] = { reply }
-      else
-        for (const [index, part] of split(reply, at.length).entries()) outcomes[at[index]!] = { reply: part }
-    }
+    const keys = [...byKey.keys()]
+    const counts = Array.from(byKey.values(), (places) => places.length)
     try {
-      if (keys.length === 1)
-        note(places[0]!, keys[0]!, await sendCounted(connection, call, places[0]!.length))
+      if (keys.length === 1) note(byKey, keys[0]!, await sendCounted(connection, call, counts[0]!), outcomes)
       else {
-        const counts = places.map((at) => at.length)
         const replies = await sendSeveral(connection, call, keys, counts)
-        for (const [index, reply] of replies.entries()) note(places[index]!, keys[index]!, reply)
+        for (const [index, reply] of replies.entries()) note(byKey, keys[index]!, reply, outcomes)
       }
     } catch (error) {
-      for (const at of places) for (const place of at) outcomes[place] = { error }
+      if (keys.length > 1 && isForTogether(error)) {
+        if (error.code === 'E_CROSS_SLOT') apart.add(connection)
+        await Promise.all(
+          Array.from(byKey, ([key, places]) => settle(connection, alone(call, key, places), outcomes)),
+        )
+        return
+      }
+      for (const places of byKey.values()) for (const place of places) outcomes[place] = { error }
     }
+  }
+
+  /** Gives the calls on one key their parts of its answer. */
+  function note(byKey: Batch['byKey'], key: string, reply: Reply, outcomes: Outcome[]): void {
+    const places = byKey.get(key)!
+    if (typeof reply === 'string' || reply instanceof Buffer) {
+      const error = new ServerError(unwrapped(String(reply)), 'EVALSHA', key)
+      for (const place of places) outcomes[place] = { error }
+    } else if (places.length === 1) outcomes[places[0]!] = { reply }
+    else
+      for (const [index, part] of split(reply, places.length).entries())
+        outcomes[places[index]!] = { reply: part }
   }
 
   return {
@@ -63,7 +76,8 @@ export function mergeEqual(split: Split, { sendOne, sendCounted, sendSeveral }: 
     sendOne,
     async send(connection, calls) {
       const outcomes: Outcome[] = []
-      await Promise.all(batchesOf(calls).map((batch) => settle(connection, batch, outcomes)))
+      const most = apart.has(connection) ? 1 : MOST_KEYS
+      await Promise.all(batchesOf(calls, most).map((batch) => settle(connection, batch, outcomes)))
       return outcomes
     },
   }
@@ -75,13 +89,13 @@ const KEY = 3
 const MOST_KEYS = 32
 
 /** In the order in which they are to be sent: what is asked of a key later is in no earlier batch. */
-function batchesOf(calls: readonly Command[]): readonly Batch[] {
+function batchesOf(calls: readonly Command[], most: number): readonly Batch[] {
   const batches: Batch[] = []
   const latest = new Map<string, number>()
   for (const [place, call] of calls.entries()) {
     const key = call[KEY] as string
     let at = latest.get(key) ?? 0
-    while (at < batches.length && !mayJoin(batches[at]!, call, key)) at += 1
+    while (at < batches.length && !mayJoin(batches[at]!, call, key, most)) at += 1
     const batch = (batches[at] ??= { call, byKey: new Map() })
     latest.set(key, at)
     const places = batch.byKey.get(key)
@@ -91,8 +105,17 @@ function batchesOf(calls: readonly Command[]): readonly Batch[] {
   return batches
 }
 
-function mayJoin({ call, byKey }: Batch, other: Command, key: string): boolean {
-  return (byKey.size < MOST_KEYS || byKey.has(key)) && isEqual(call, other)
+function mayJoin({ call, byKey }: Batch, other: Command, key: string, most: number): boolean {
+  return (byKey.size < most || byKey.has(key)) && isEqual(call, other)
+}
+
+function alone(call: Command, key: string, places: number[]): Batch {
+  return { call: [...call.slice(0, KEY), key, ...call.slice(KEY + 1)], byKey: new Map([[key, places]]) }
+}
+
+/** Whether several keys were refused before anything ran, where one alone need not be: other slots, an ACL. */
+function isForTogether(error: unknown): error is ServerError {
+  return error instanceof ServerError && (error.code === 'E_CROSS_SLOT' || error.code === 'E_DENIED')
 }
 
 function isEqual(one: Command, other: Command): boolean {

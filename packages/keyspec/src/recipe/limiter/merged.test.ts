@@ -1,7 +1,10 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { createClient } from 'redis'
+import { expect, onTestFinished, test } from 'vitest'
 import { connected } from '../../../../../test-support/connected.ts'
 import type { Connection } from '../../connection/connection.ts'
+import { fromNodeRedis } from '../../connection/node-redis.ts'
+import { ServerError } from '../../connection/server-error.ts'
 import { open } from '../../keyspace.ts'
 import { unique } from '../../testing/eventually.ts'
 import { fixedWindow } from '../fixed-window/fixed-window.ts'
@@ -125,6 +128,47 @@ test('on a cluster keys stay apart, as they are in different slots', async () =>
   const keys = open({ limit: entries['fixed window'](5) }, apart, { prefix: `${unique()}:` })
   await Promise.all(Array.from({ length: 10 }, (_, id) => keys.limit({ id: `{${id}}` }).take()))
   expect(seen).toEqual(Array.from({ length: 10 }, () => '1'))
+})
+
+test('where the server refuses keys of several slots, each is asked for by itself, from then on at once', async () => {
+  const seen: string[] = []
+  const sharded: Connection = {
+    ...connection,
+    async send(command, shape) {
+      seen.push(String(command[2]))
+      if (Number(command[2]) > 1)
+        throw new ServerError("CROSSSLOT Keys in request don't hash to the same slot", 'EVALSHA', undefined)
+      return connection.send(command, shape)
+    },
+  }
+  const keys = open({ limit: entries['fixed window'](5) }, sharded, { prefix: `${unique()}:` })
+  const all = () => Promise.all([1, 2, 3, 2].map((id) => keys.limit({ id }).take()))
+  expect((await all()).map(({ remaining }) => remaining)).toEqual([4, 4, 4, 3])
+  expect(seen).toContain('2')
+  seen.length = 0
+  expect((await all()).map(({ remaining }) => remaining)).toEqual([3, 2, 3, 1])
+  expect(new Set(seen)).toEqual(new Set(['1']))
+})
+
+test('a user who may not touch some of the keys is refused those alone', async () => {
+  const prefix = unique()
+  await redis.command('ACL', 'SETUSER', 'taker', 'on', '>secret', `~${prefix}:limit:a*`, '+@all')
+  const client = createClient({
+    socket: { path: redis.socket, tls: false },
+    username: 'taker',
+    password: 'secret',
+  })
+  await client.connect()
+  onTestFinished(() => client.destroy())
+  const keys = open({ limit: entries['fixed window'](5) }, fromNodeRedis(client), { prefix: `${prefix}:` })
+  const outcomes = await Promise.allSettled(['a0', 'a1', 'b', 'a2'].map((id) => keys.limit({ id }).take()))
+  const taken = { value: { remaining: 4 } }
+  expect(outcomes).toMatchObject([
+    taken,
+    taken,
+    { reason: { code: 'E_DENIED', key: `${prefix}:limit:b` } },
+    taken,
+  ])
 })
 
 test('takes of another cost, and peeks, keep their place among the others', async () => {
