@@ -26,7 +26,7 @@ beforeAll(async () => {
       else redis.call('SET', 'shop:*[' .. at .. '\\0\\255', 'x') end
     end`
   for (let at = 0; at < KEYS; at += 20_000) await redis.command('EVAL', line, '0', at, at + 19_999)
-  await redis.command('SETRANGE', 'shop:cache:page:large', 10 * 2 ** 20, 'x')
+  await redis.command('SETRANGE', 'shop:session:large', 10 * 2 ** 20, 'x')
 }, 200_000)
 
 afterAll(() => redis.stop())
@@ -90,7 +90,7 @@ test(
     const [{ all, groups, biggest }] = counted.lines
     expect(all.keys.value).toBe(KEYS + 1)
     expect(groups.length).toBeLessThanOrEqual(501)
-    expect(biggest[0]).toMatchObject({ key: 'shop:cache:page:large', entry: 'page' })
+    expect(biggest[0]).toMatchObject({ key: 'shop:session:large', entry: 'session' })
 
     for (const { mostKb } of [audited, counted]) {
       expect(mostKb).toBeGreaterThan(10_000)

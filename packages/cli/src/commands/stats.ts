@@ -34,7 +34,7 @@ const options = {
     about: 'look at about so many keys, taken at random (10000 unless told)',
   },
   exact: { about: 'look at all keys' },
-  brief: { about: 'leave out encodings and idle times: about half the work for the server' },
+  brief: { about: 'leave out encodings and idle times, which the server is asked for key by key' },
   top: { value: 'N', number: true, about: 'name so many of the biggest keys (10 unless told)' },
   histograms: { about: 'show times to live, sizes and idle times of every group' },
 } as const
@@ -46,7 +46,7 @@ export const stats = command({
   examples: [
     ['keyspec stats', 'keys and memory by entry; of a large server, estimated'],
     ['keyspec stats --exact', 'the same, all keys counted'],
-    ['keyspec stats --exact --brief', 'the same, in about half the time'],
+    ['keyspec stats --exact --brief', 'the same without encodings and idle times, which spares the server'],
     ['keyspec stats --by prefix --depth 2', 'a server without a declaration'],
     ['keyspec stats --entry session --histograms', 'what the sessions are like'],
     ['keyspec stats --under cache: --top 50', 'the biggest keys of a prefix'],
