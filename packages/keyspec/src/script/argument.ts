@@ -63,3 +63,15 @@ export interface RestArgument {
 
 /** All the arguments that remain, as a Lua table; must be declared last. */
 export const rest: RestArgument = { rest: true }
+
+/** The arguments of a script by their names in Lua. */
+export type Arguments = { readonly [name: string]: ScriptArgument<any> | RestArgument }
+
+/** How each argument travels, in order. */
+export type Hows = readonly (ScriptArgument<any> | RestArgument)[]
+
+/** What need not travel, of the arguments at the end. */
+export function unsaidOf(hows: Hows): readonly string[] {
+  const forms = hows.map((how) => ('rest' in how ? undefined : how.unsaid))
+  return forms.slice(forms.lastIndexOf(undefined) + 1) as string[]
+}

@@ -45,7 +45,7 @@ export function mergeEqual(split: Split, { sendOne, sendCounted, sendSeveral }: 
         for (const [index, reply] of replies.entries()) note(byKey, keys[index]!, reply, outcomes)
       }
     } catch (error) {
-      if (keys.length > 1 && isForTogether(error)) {
+      if (keys.length > 1 && refusesSeveral(error)) {
         if (error.code === 'E_CROSS_SLOT') apart.add(connection)
         await Promise.all(
           Array.from(byKey, ([key, places]) => settle(connection, alone(call, key, places), outcomes)),
@@ -109,12 +109,13 @@ function mayJoin({ call, byKey }: Batch, other: Command, key: string, most: numb
   return (byKey.size < most || byKey.has(key)) && isEqual(call, other)
 }
 
+/** What is asked of one key of a batch. */
 function alone(call: Command, key: string, places: number[]): Batch {
   return { call: [...call.slice(0, KEY), key, ...call.slice(KEY + 1)], byKey: new Map([[key, places]]) }
 }
 
 /** Whether several keys were refused before anything ran, where one alone need not be: other slots, an ACL. */
-function isForTogether(error: unknown): error is ServerError {
+function refusesSeveral(error: unknown): error is ServerError {
   return error instanceof ServerError && (error.code === 'E_CROSS_SLOT' || error.code === 'E_DENIED')
 }
 

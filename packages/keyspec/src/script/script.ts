@@ -1,14 +1,10 @@
-import { createHash } from 'node:crypto'
 import type { Argument, Command, Connection, Reply, Shape } from '../connection/connection.ts'
-import type { Merge, Outcome } from '../connection/merge.ts'
-import { ServerError, unwrapped } from '../connection/server-error.ts'
-import { slotOf } from '../connection/slot.ts'
+import { ServerError } from '../connection/server-error.ts'
 import { KeyspecError, SchemaError, ScriptError } from '../errors.ts'
-import { type RestArgument, type ScriptArgument, times } from './argument.ts'
-import { mergeEqual } from './merge-equal.ts'
+import { type Arguments, type ScriptArgument, unsaidOf } from './argument.ts'
+import { equalCalls, mergeRuns, overKeys, repeated } from './merged-scripts.ts'
 import type { ReplyDecoder } from './reply.ts'
-
-type Arguments = { readonly [name: string]: ScriptArgument<any> | RestArgument }
+import { isUnknown, prelude, sendKnown, sendText, sourceOf } from './source.ts'
 
 /** What a script takes: a value for each argument it names; those that may be `undefined` can be left out. */
 export type ScriptValues<A extends Arguments> = {
@@ -139,86 +135,6 @@ export function script<const K extends string, A extends Arguments, R>(
   }
 }
 
-type Hows = readonly (ScriptArgument<any> | RestArgument)[]
-
-/** What need not travel, of the arguments at the end. */
-function unsaidOf(hows: Hows): readonly string[] {
-  const forms = hows.map((how) => ('rest' in how ? undefined : how.unsaid))
-  return forms.slice(forms.lastIndexOf(undefined) + 1) as string[]
-}
-
-interface Source {
-  readonly text: string
-  readonly sha: string
-  /** The connections that were sent the whole text, and on a cluster for which slots: from then on its SHA-1 does. */
-  readonly known: WeakMap<Connection, Set<number>>
-}
-
-function sourceOf(text: string): Source {
-  return { text, sha: createHash('sha1').update(text).digest('hex'), known: new WeakMap() }
-}
-
-function prelude(keys: readonly string[], args: Arguments): string {
-  const statements = keys.map((name, index) =>
-    name.endsWith('*')
-      ? `local ${name.slice(0, -1)} = {} for i = ${index + 1}, #KEYS do ${name.slice(0, -1)}[i - ${index}] = KEYS[i] end`
-      : `local ${name} = KEYS[${index + 1}]`,
-  )
-  for (const [index, [name, how]] of Object.entries(args).entries()) {
-    statements.push(
-      'rest' in how
-        ? `local ${name} = {} for i = ${index + 1}, #ARGV do ${name}[i - ${index}] = ARGV[i] end`
-        : how.local(name, `ARGV[${index + 1}]`),
-    )
-  }
-  return statements.join(' ')
-}
-
-/** EVALSHA of this source, or EVAL where this connection has not sent the text yet (on a cluster: not for this slot). */
-function sendKnown(
-  connection: Connection,
-  source: Source,
-  command: Command, // EVALSHA of this source
-  shape: Shape,
-): Promise<Reply> {
-  const slots = source.known.get(connection)
-  if (slots?.has(slotFor(connection, command)) !== true) return sendText(connection, source, command, shape)
-  return connection.send(command, shape)
-}
-
-/**
- * EVAL, which teaches the server the text: also when it lost it (SCRIPT FLUSH, a failover, a slot that moved), so that the
- * caller never notices.
- *
- * In that last case the repeat is overtaken by what was asked on the same key in the meantime, since those commands are
- * on their way before the server's NOSCRIPT arrives. Whoever needs an order even then awaits the one before the other.
- */
-function sendText(connection: Connection, source: Source, command: Command, shape: Shape): Promise<Reply> {
-  let slots = source.known.get(connection)
-  if (slots === undefined) source.known.set(connection, (slots = new Set()))
-  slots.add(slotFor(connection, command))
-  return connection.send(['EVAL', source.text, ...command.slice(2)], shape)
-}
-
-function slotFor(connection: Connection, command: Command): number {
-  return connection.cluster && command.length > 3 ? slotOf(String(command[3])) : 0
-}
-
-/** Sends it, and again with the text where the server has lost it: for what several askers share. */
-async function evaluate(
-  connection: Connection,
-  source: Source,
-  command: Command,
-  shape: Shape,
-): Promise<Reply> {
-  try {
-    return await sendKnown(connection, source, command, shape)
-  } catch (error) {
-    if (!isUnknown(error)) throw error
-    return sendText(connection, source, command, shape)
-  }
-}
-
 function keyOf(command: Command): string | undefined {
   return command[2] === '0' ? undefined : String(command[3])
 }
@@ -227,117 +143,4 @@ function told(error: unknown, name: string, command: Command): unknown {
   return error instanceof ServerError && error.code === 'E_SERVER'
     ? new ScriptError(name, keyOf(command), error)
     : error
-}
-
-/** The source that runs the body once for each run of arguments, and answers `[1, reply]` or `[0, error]` for each. */
-function repeated(source: string): string {
-  return (
-    `local function once(KEYS, ARGV) ${source}\nend\n` +
-    'local width, answers = tonumber(ARGV[1]), {}\n' +
-    'for from = 2, #ARGV, width do\n' +
-    '  local ok, reply = pcall(once, KEYS, {unpack(ARGV, from, from + width - 1)})\n' +
-    `  local failed = ${FAILED}\n` +
-    '  if failed then answers[#answers + 1] = {0, failed}\n' +
-    '  else if reply == nil then reply = false end answers[#answers + 1] = {1, reply} end\n' +
-    'end\n' +
-    'return answers'
-  )
-}
-
-function isUnknown(error: unknown): boolean {
-  return error instanceof ServerError && error.code === 'E_NO_SCRIPT'
-}
-
-/** Calls that are equal but for their keys become one call that says how many they are on each. */
-function equalCalls(
-  name: string,
-  split: Split,
-  one: Source,
-  several: Source,
-  hows: Hows,
-  keyCount: number,
-  shape: Shape,
-): Merge {
-  const place = hows.indexOf(times)
-  if (place === -1 || keyCount !== 1)
-    throw new SchemaError(
-      `script ${name}: equal calls are merged on one key, by an argument of the form times`,
-    )
-  const width = hows.length
-  const unsaid = unsaidOf(hows)
-  /** The arguments of a call, those that it need not say among them. */
-  const said = (call: Command): Argument[] => {
-    const values = call.slice(FIRST_ARGUMENT)
-    while (values.length < width) values.push(unsaid[values.length - width + unsaid.length]!)
-    return values
-  }
-  return mergeEqual(split, {
-    sendOne: (connection, call) => sendKnown(connection, one, call, shape),
-    sendCounted(connection, call, count) {
-      if (count === 1) return evaluate(connection, one, call, shape)
-      const values = said(call)
-      values[place] = String(count)
-      return evaluate(connection, one, [...call.slice(0, FIRST_ARGUMENT), ...values], shape)
-    },
-    async sendSeveral(connection, call, keys, counts) {
-      const values = counts.every((count) => count === 1)
-        ? call.slice(FIRST_ARGUMENT)
-        : [...said(call), ...counts.map(String)]
-      const command = ['EVALSHA', several.sha, String(keys.length), ...keys, ...values]
-      return (await evaluate(connection, several, command, { ...shape, keyCount: keys.length })) as Reply[]
-    },
-  })
-}
-
-const FIRST_ARGUMENT = 4
-
-/**
- * The source that runs the body once for each key, with the same arguments but for how many it is asked for, which stands
- * behind them. Answers for each what the body answers, or the text of its error.
- */
-function overKeys(keys: readonly string[], args: Arguments, lua: string): string {
-  const names = Object.entries(args).map(([name, how]) => ({ name, isCount: how === times }))
-  const given = names.map(({ name, isCount }) =>
-    isCount ? `tonumber(ARGV[${names.length} + i] or 1)` : name,
-  )
-  return (
-    `${prelude([], args)} local function once(${[...keys, ...names.map(({ name }) => name)].join(', ')}) ${lua}\nend\n` +
-    'local answers = {}\n' +
-    'for i = 1, #KEYS do\n' +
-    `  local ok, reply = pcall(once, ${['KEYS[i]', ...given].join(', ')})\n` +
-    `  answers[i] = ${FAILED} or reply\n` +
-    'end\n' +
-    'return answers'
-  )
-}
-
-// An error that is returned rather than raised would else fail the whole reply in some clients.
-const FAILED = "type(reply) == 'table' and reply.err or not ok and tostring(reply)"
-
-/** Scripts on one hot key become one; those on different keys stay as they are. */
-function mergeRuns(one: Source, many: Source, keyCount: number, width: number, shape: Shape): Merge {
-  const firstArgument = 3 + keyCount
-  return {
-    most: 64,
-    neighbours: keyCount > 1,
-    group: (call) => (keyCount === 1 ? (call[3] as string) : call.slice(3, firstArgument).join('\0')),
-    sendOne: (connection, call) => sendKnown(connection, one, call, shape),
-    async send(connection, calls) {
-      const values = calls.flatMap((call) => call.slice(firstArgument))
-      // A call without arguments still needs a place to stand in.
-      const places = width === 0 ? calls.map(() => '') : values
-      const head = ['EVALSHA', many.sha, ...calls[0]!.slice(2, firstArgument)]
-      const replies = await evaluate(
-        connection,
-        many,
-        [...head, String(Math.max(1, width)), ...places],
-        shape,
-      )
-      return (replies as readonly (readonly [number, Reply])[]).map(([ok, reply]): Outcome =>
-        ok === 1
-          ? { reply }
-          : { error: new ServerError(unwrapped(String(reply)), 'EVALSHA', String(head[3])) },
-      )
-    },
-  }
 }
