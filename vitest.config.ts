@@ -2,6 +2,8 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 
 // These start clusters or kill processes: after all the others.
 const slow = ['**/*.cluster.test.ts', '**/*.process.test.ts']
+// These turn the clock of their process, in which nothing of another file may still be waiting.
+const clock = '**/*.clock.test.ts'
 
 export default defineConfig({
   test: {
@@ -11,6 +13,10 @@ export default defineConfig({
       project('systems', 'systems/*/src'),
       project('house', 'scripts/house'),
       project('bench', 'bench/src'),
+      {
+        extends: true,
+        test: { name: 'clock', include: [`{packages,systems}/*/src/${clock}`], isolate: true },
+      },
       {
         extends: true,
         test: {
@@ -46,7 +52,7 @@ function project(name: string, folder: string): TestProjectInlineConfiguration {
     test: {
       name,
       include: [`${folder}/**/*.test.ts`],
-      exclude: slow,
+      exclude: [...slow, clock],
     },
   }
 }
