@@ -1,4 +1,4 @@
-import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { defineConfig } from 'vitest/config'
 
 // These start clusters or kill processes: after all the others.
 const slow = ['**/*.cluster.test.ts', '**/*.process.test.ts']
@@ -8,11 +8,19 @@ const clock = '**/*.clock.test.ts'
 export default defineConfig({
   test: {
     projects: [
-      project('keyspec', 'packages/keyspec/src'),
-      project('cli', 'packages/cli/src'),
-      project('systems', 'systems/*/src'),
-      project('house', 'scripts/house'),
-      project('bench', 'bench/src'),
+      {
+        extends: true,
+        test: {
+          name: 'quick',
+          include: [
+            'packages/*/src/**/*.test.ts',
+            'systems/*/src/**/*.test.ts',
+            'scripts/house/**/*.test.ts',
+            'bench/src/**/*.test.ts',
+          ],
+          exclude: [...slow, clock],
+        },
+      },
       {
         extends: true,
         test: { name: 'clock', include: [`{packages,systems}/*/src/${clock}`], isolate: true },
@@ -44,15 +52,3 @@ export default defineConfig({
     hookTimeout: 30_000,
   },
 })
-
-// Type tests (`*.test-d.ts`) are for the compiler alone: `npm run typecheck` reads them with everything else.
-function project(name: string, folder: string): TestProjectInlineConfiguration {
-  return {
-    extends: true,
-    test: {
-      name,
-      include: [`${folder}/**/*.test.ts`],
-      exclude: [...slow, clock],
-    },
-  }
-}
