@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises'
 import type { Connection } from 'keyspec'
 import type { Call, Given, Options, Settings } from './command.ts'
 import type { serverOptions } from './options.ts'
@@ -56,6 +55,7 @@ export function openCall(
     async confirm(question, word) {
       if (given.yes === true) return true
       if (!call.attended) return false
+      const { createInterface } = await import('node:readline/promises')
       const prompt = createInterface({ input: host.stdin, output: host.stderr as NodeJS.WritableStream })
       try {
         const answer = await prompt.question(`${question} Type "${word}" to go on: `, { signal: host.signal })

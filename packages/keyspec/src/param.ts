@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { nodeCrypto } from './builtin.ts'
 import type { Params } from './pattern.ts'
 
 /** How a value stands in a key: `encode` writes its text, `decode` reads it (`undefined`: not such a text). */
@@ -89,7 +89,9 @@ export function digest(
           throw new RangeError(`${value.digest} is not ${digits} hexadecimal digits`)
         return value.digest
       }
-      const hash = createHash('sha256').update(typeof value === 'string' ? normalise(value) : value)
+      const hash = nodeCrypto()
+        .createHash('sha256')
+        .update(typeof value === 'string' ? normalise(value) : value)
       return hash.digest('hex').slice(0, digits)
     },
     decode: (text) => (shape.test(text) ? { digest: text } : undefined),

@@ -1,5 +1,5 @@
 import { describeLifetime } from 'keyspec'
-import { type Decoded, explain as explainKey, type Explanation, keyFrom, shown } from 'keyspec/inspect'
+import { type Decoded, explain as explainKey, type Explanation, keyFrom, shown } from 'keyspec/explain'
 import { command } from '../command.ts'
 import { exit, misused } from '../failure.ts'
 import { serverOptions } from '../options.ts'

@@ -1,5 +1,5 @@
-import colors from 'picocolors'
 import { expect, test } from 'vitest'
+import { coloured } from '../terminal/paint.ts'
 import { table } from './table.ts'
 import { bytes, count, counted, time } from './units.ts'
 
@@ -24,7 +24,7 @@ test.each<[string, string]>([
 })
 
 test('columns are aligned, numbers to the right, and colours take no room', () => {
-  const paint = colors.createColors(true)
+  const paint = coloured(true)
   const shown = table(
     [{ head: 'entry' }, { head: 'keys', right: true }],
     [

@@ -1,4 +1,4 @@
-import { shown } from 'keyspec/inspect'
+import { shown } from 'keyspec/explain'
 
 /** A value on one line, cut where it is long: text as it is, bytes in hex, vectors by their dimension and first numbers. */
 export function value(given: unknown): string {

@@ -1,7 +1,6 @@
-import { endianness } from 'node:os'
 import { type Codec, bytesCodec } from './codec.ts'
 
-const LITTLE_ENDIAN = endianness() === 'LE'
+const LITTLE_ENDIAN = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
 
 /**
  * A vector of so many IEEE 754 single-precision numbers, packed little-endian: what Python's `struct.pack('<…f')` and

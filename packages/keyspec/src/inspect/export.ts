@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { nodeCrypto } from '../builtin.ts'
 import { type Connection, NO_KEY } from '../connection/connection.ts'
 import { owned, type Schema } from '../schema.ts'
 import { type ArchiveHeader, type ArchiveRecord } from './archive/archive.ts'
@@ -79,7 +79,7 @@ export function schemaDigest(schema: Schema): string {
     ({ entry, spec, pattern, legacy }) =>
       `${entry} ${pattern.text} ${spec.type} ${legacy} ${spec.lifetime.ttlMs}`,
   )
-  return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 16)
+  return nodeCrypto().createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 16)
 }
 
 async function serverName(connection: Connection): Promise<string> {

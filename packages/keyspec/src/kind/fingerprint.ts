@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { nodeCrypto } from '../builtin.ts'
 
 /** What stored values depend on beside their placeholders: a prompt, a model, a shape. */
 export interface FingerprintOptions {
@@ -18,7 +18,7 @@ export interface Fingerprint {
 /** The fingerprint of what values depend on: equal for equal things, in whatever order their keys were written. */
 export function fingerprintOf({ version, of }: FingerprintOptions): Fingerprint {
   const text = JSON.stringify(of, inOrder) ?? 'undefined'
-  return { version: String(version), digest: createHash('sha256').update(text).digest('hex') }
+  return { version: String(version), digest: nodeCrypto().createHash('sha256').update(text).digest('hex') }
 }
 
 function inOrder(_key: string, value: unknown): unknown {

@@ -63,8 +63,7 @@ export function script<const K extends string, A extends Arguments, R>(
   { keys, args, lua, reply, bytes = false, merge = false }: ScriptOptions<K, A, R>,
 ): Script<K, A, R> {
   const starred = keys.at(-1)?.endsWith('*') === true
-  const source = `${prelude(keys, args)} ${lua}`
-  const plain = sourceOf(source)
+  const plain = sourceOf(() => `${prelude(keys, args)} ${lua}`)
   const names = Object.keys(args)
   const hows = Object.values(args)
   const bare = keys.map((key) => (key.endsWith('*') ? key.slice(0, -1) : key))
@@ -77,14 +76,23 @@ export function script<const K extends string, A extends Arguments, R>(
     merge === false
       ? base
       : merge === true
-        ? { ...base, merge: mergeRuns(plain, sourceOf(repeated(source)), keys.length, hows.length, base) }
+        ? {
+            ...base,
+            merge: mergeRuns(
+              plain,
+              sourceOf(() => repeated(plain.text)),
+              keys.length,
+              hows.length,
+              base,
+            ),
+          }
         : {
             ...base,
             merge: equalCalls(
               name,
               merge,
               plain,
-              sourceOf(overKeys(keys, args, lua)),
+              sourceOf(() => overKeys(keys, args, lua)),
               hows,
               keys.length,
               base,
@@ -94,7 +102,9 @@ export function script<const K extends string, A extends Arguments, R>(
   return {
     name,
     keys,
-    source,
+    get source() {
+      return plain.text
+    },
     async run(connection, keyValues, values) {
       const command: Argument[] = ['EVALSHA', plain.sha, keyCountText]
       for (let at = 0; at < bare.length; at++) {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { nodeCrypto } from '../builtin.ts'
 import type { Command, Connection, Reply, Shape } from '../connection/connection.ts'
 import { ServerError } from '../connection/server-error.ts'
 import { slotOf } from '../connection/slot.ts'
@@ -12,9 +12,19 @@ export interface Source {
   readonly known: WeakMap<Connection, Set<number>>
 }
 
-/** A text that no server has been sent yet. */
-export function sourceOf(text: string): Source {
-  return { text, sha: createHash('sha1').update(text).digest('hex'), known: new WeakMap() }
+/** A text that no server has been sent yet, written when it is first needed: most scripts of a program never are. */
+export function sourceOf(write: () => string): Source {
+  let text: string | undefined
+  let sha: string | undefined
+  return {
+    get text() {
+      return (text ??= write())
+    },
+    get sha() {
+      return (sha ??= nodeCrypto().createHash('sha1').update(this.text).digest('hex'))
+    },
+    known: new WeakMap(),
+  }
 }
 
 /** Lua statements, on one line, that bind the names of keys and arguments. */

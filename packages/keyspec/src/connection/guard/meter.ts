@@ -1,4 +1,4 @@
-import { createHistogram } from 'node:perf_hooks'
+import { nodePerfHooks } from '../../builtin.ts'
 
 /** The times of answers, in ms. */
 export interface ResponseTimes {
@@ -24,7 +24,7 @@ export class Meter {
   consecutiveFailures = 0
   errorReplies = 0
   unsent = 0
-  readonly #times = createHistogram({ lowest: 1, highest: 3_600_000_000, figures: 3 }) // µs
+  readonly #times = nodePerfHooks().createHistogram({ lowest: 1, highest: 3_600_000_000, figures: 3 }) // µs
   #hour = { number: 0, calls: 0 }
   #peak = { number: 0, calls: 0 }
 

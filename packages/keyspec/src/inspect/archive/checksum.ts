@@ -1,7 +1,8 @@
-import * as zlib from 'node:zlib'
+import { nodeZlib } from '../../builtin.ts'
 
 /** CRC-32 as zlib and PNG have it: of these bytes, going on from an earlier sum. */
 export function crc32(bytes: Uint8Array, sum = 0): number {
+  const { crc32: native } = nodeZlib() as { readonly crc32?: (bytes: Uint8Array, sum?: number) => number }
   return native === undefined ? byTable(bytes, sum) : native(bytes, sum)
 }
 
@@ -11,8 +12,6 @@ export function byTable(bytes: Uint8Array, sum = 0): number {
   for (let at = 0; at < bytes.length; at += 1) value = TABLE[(value ^ bytes[at]!) & 255]! ^ (value >>> 8)
   return ~value >>> 0
 }
-
-const native = (zlib as { readonly crc32?: (bytes: Uint8Array, sum?: number) => number }).crc32
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let value = byte

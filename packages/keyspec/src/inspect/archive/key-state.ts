@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { nodeCrypto } from '../../builtin.ts'
 import type { Connection, Reply } from '../../connection/connection.ts'
 import { int } from '../../script/argument.ts'
 import { script } from '../../script/script.ts'
@@ -38,7 +38,7 @@ export function stateIn(record: ArchiveRecord, nowMs: number): KeyState | undefi
   return {
     type,
     ttlMs: expiresAtMs === undefined ? 'forever' : expiresAtMs - nowMs,
-    digest: createHash('sha1').update(digested).digest('hex'),
+    digest: nodeCrypto().createHash('sha1').update(digested).digest('hex'),
   }
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { nodeCrypto } from '../../builtin.ts'
 
 /** A set of keys in 16 to 32 bytes each: their digests of 64 bits, of which two of a million are as good as never equal. */
 export interface KeyTable {
@@ -37,7 +37,7 @@ export function partOf(key: Buffer, parts: number): number {
 }
 
 function digestOf(key: Buffer): bigint {
-  const digest = createHash('sha1').update(key).digest().readBigUInt64BE(0)
+  const digest = nodeCrypto().createHash('sha1').update(key).digest().readBigUInt64BE(0)
   // Nought marks a free place.
   return digest === 0n ? 1n : digest
 }

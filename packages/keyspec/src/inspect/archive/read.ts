@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
-import { brotliDecompress } from 'node:zlib'
+import { nodeCrypto, nodeZlib } from '../../builtin.ts'
 import { type ArchiveHeader, type ArchiveRecord, ArchiveError, FORMAT_VERSION } from './archive.ts'
 import { crc32 } from './checksum.ts'
 import {
@@ -14,8 +13,6 @@ import {
   preamble,
   PREAMBLE_LENGTH,
 } from './layout.ts'
-
-const decompress = promisify(brotliDecompress)
 
 /** Opens the bytes of an export; called anew each time they are read through. */
 export type ArchiveSource = () => AsyncIterable<Uint8Array>
@@ -98,7 +95,9 @@ async function unpack(
   const at = bytes.at
   const stored = await body(bytes, head)
   try {
-    const raw = await decompress(stored, { maxOutputLength: Math.max(1, head.raw) })
+    const raw = await promisify(nodeZlib().brotliDecompress)(stored, {
+      maxOutputLength: Math.max(1, head.raw),
+    })
     if (raw.length !== head.raw) throw new RangeError('it unpacks to another length')
     return decodeRecords(raw, entries)
   } catch (error) {
@@ -158,7 +157,7 @@ interface Reader {
 
 function reader(source: AsyncIterable<Uint8Array>): Reader {
   const chunks = source[Symbol.asyncIterator]()
-  const whole = createHash('sha256')
+  const whole = nodeCrypto().createHash('sha256')
   let held: Buffer[] = []
   let size = 0
   let at = 0

@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
-import { brotliCompress, constants } from 'node:zlib'
+import { nodeCrypto, nodeZlib } from '../../builtin.ts'
 import { type ArchiveHeader, type ArchiveRecord, dumpVersionOf, FORMAT_VERSION } from './archive.ts'
 import { encodeRecord, END_LENGTH, frame, FRAME, preamble, recordLength } from './layout.ts'
-
-const compress = promisify(brotliCompress)
 
 /**
  * The bytes of an export, made as they are read: whoever reads slowly slows the records down too. It holds two frames, of
@@ -14,7 +11,7 @@ export async function* writeArchive(
   header: ArchiveHeader,
   batches: AsyncIterable<readonly ArchiveRecord[]>,
 ): AsyncGenerator<Buffer> {
-  const whole = createHash('sha256')
+  const whole = nodeCrypto().createHash('sha256')
   const hashed = (chunk: Buffer): Buffer => {
     whole.update(chunk)
     return chunk
@@ -65,9 +62,10 @@ export async function* writeArchive(
 }
 
 async function packed(raw: Buffer): Promise<Buffer[]> {
-  return frame(FRAME.records, await compress(raw, { params: FAST }), raw.length)
+  const { brotliCompress, constants } = nodeZlib()
+  // Faster than deflate at its fastest, and smaller. A window of a frame's size is all it can use.
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 18 }
+  return frame(FRAME.records, await promisify(brotliCompress)(raw, { params }), raw.length)
 }
 
 const FRAME_SIZE = 256 * 1024
-// Faster than deflate at its fastest, and smaller. A window of a frame's size is all it can use.
-const FAST = { [constants.BROTLI_PARAM_QUALITY]: 1, [constants.BROTLI_PARAM_LGWIN]: 18 }

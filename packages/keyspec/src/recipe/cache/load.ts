@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Codec } from '../../codec/codec.ts'
 import type { Subscriber } from '../../connection/connection.ts'
 import { GET_BYTES } from '../../connection/reads.ts'
@@ -125,7 +124,7 @@ class Batch<P extends Params, T, In> {
   readonly #home: LoadsHome<T, In>
   readonly #pending: Map<string, Flight<P>>
   readonly #load: LoadAll<P, In | undefined>
-  readonly #owner = randomUUID()
+  readonly #owner = crypto.randomUUID()
   readonly #abort = new AbortController()
 
   constructor(home: LoadsHome<T, In>, flights: Map<string, Flight<P>>, load: LoadAll<P, In | undefined>) {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Subscriber } from '../../connection/connection.ts'
 import { integer } from '../../codec/integer.ts'
 import { text as textCodec } from '../../codec/text.ts'
@@ -127,7 +126,7 @@ export class LockKey<Fence extends number | undefined = undefined> extends Key {
 
   /** Takes the lock, or says how long its holder may keep it. Without Redis, as declared in `unreachable`. */
   async acquire({ wait }: AcquireOptions = {}): Promise<Held<Fence> | NotAcquired> {
-    const token = randomUUID()
+    const token = crypto.randomUUID()
     const waitMs = wait === undefined ? 0 : milliseconds(wait)
     const giveUpAt = performance.now() + waitMs
     let waiting: Waiting | undefined
