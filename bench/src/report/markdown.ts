@@ -89,7 +89,7 @@ export function jobSection(job: Job, { about, cases, verdicts }: Summary, made: 
 function places({ pinned, roundMs }: Circumstances, hasTwo: boolean): string {
   if (!pinned) return `Not pinned: the system chose the cores. Rounds of ${roundMs} ms.`
   return (
-    `Each client and its server on one core, rounds of ${roundMs} ms; ` +
+    `Each client and its server on one core, rounds of ${roundMs} ms, each after a third of that which does not count; ` +
     (hasTwo
       ? 'then, in fewer rounds, on two cores: the server on that one, the client with all its threads on another.'
       : 'not measured on two cores.')
