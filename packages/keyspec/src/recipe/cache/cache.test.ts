@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { bytes } from '../../codec/bytes.ts'
 import { float32 } from '../../codec/float32.ts'
 import { json } from '../../codec/json.ts'
-import { type Connection, ONE_KEY } from '../../connection/connection.ts'
+import { type Connection, ONE_KEY, type Subscriber } from '../../connection/connection.ts'
 import { fromNodeRedis, subscriberFromNodeRedis } from '../../connection/node-redis.ts'
 import { ServerError } from '../../connection/server-error.ts'
 import { EncodeError, SchemaError } from '../../errors.ts'
@@ -239,6 +239,39 @@ describe('one load', () => {
     await eventually(async () => expect(await listeners()).toBe(0))
   })
 })
+
+test('who is told that a load is done reads the entry first, and only then asks for its lock', async () => {
+  await server.command('SET', `${prefix}lock:${KEY}`, 'somebody', 'PX', 60_000)
+  let say = () => {}
+  const subscriber: Subscriber = {
+    async subscribe(_channel, heard) {
+      say = () => heard('')
+      return async () => {}
+    },
+  }
+  const { connection, sent } = recorded(fromNodeRedis(client))
+  const asked = opened(connection, { subscriber })
+    .ocr(CONTENT)
+    .getOrLoad(() => page('unwanted'))
+  // An attempt is a SET and a GET, so that two GETs in a row are of who was told.
+  await eventually(() => {
+    say()
+    expect(sent.join(' ')).toContain('SET GET GET SET')
+  })
+  await server.command('SET', `${prefix}${KEY}`, JSON.stringify(page('written')))
+  say()
+  expect(await asked).toEqual(page('written'))
+})
+
+/** A connection, and the names of the commands that were sent over it. */
+function recorded(over: Connection): { readonly connection: Connection; readonly sent: readonly string[] } {
+  const sent: string[] = []
+  const send: Connection['send'] = (command, shape) => {
+    sent.push(String(command[0]))
+    return over.send(command, shape)
+  }
+  return { connection: { ...over, send }, sent }
+}
 
 describe('a load that lost its lock', () => {
   test('overwrites nothing that its successor wrote, and gives not his lock back', async () => {

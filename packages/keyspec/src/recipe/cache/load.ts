@@ -145,14 +145,19 @@ class Batch<P extends Params, T, In> {
     const waiting = new Waiting(this.#home.subscriber, signal)
     try {
       if (!reachable) return await this.#loadAll([...this.#pending.values()])
-      for (;;) {
+      for (let heard = false; ;) {
+        // Whoever gives a lock back has mostly written the entry. Where it cannot be read, the attempt says why.
+        if (heard)
+          await Promise.all(Array.from(this.#pending.values(), (each) => this.#read(each).catch(() => false)))
         const round = [...this.#pending.values()]
         const mine = await Promise.all(round.map((flight) => this.#attempt(flight)))
         const won = round.filter((_, index) => mine[index])
         if (won.length > 0) await this.#loadAll(won)
         if (this.#pending.size === 0) return
         if (!waiting.begun) this.#home.stats.waits += this.#pending.size
-        await waiting.pause([...this.#pending.values()].map(({ params }) => this.#home.lockNameOf(params)))
+        heard = await waiting.pause(
+          [...this.#pending.values()].map(({ params }) => this.#home.lockNameOf(params)),
+        )
         signal.throwIfAborted()
       }
     } catch (error) {
@@ -167,16 +172,10 @@ class Batch<P extends Params, T, In> {
    * lock: whoever held it before has written it by then.
    */
   async #attempt(flight: Flight<P>): Promise<boolean> {
-    const { codec, connection } = this.#home
     const lock = new Lock(this.#home, this.#home.lockNameOf(flight.params), this.#owner)
     try {
       if (await lock.take()) flight.lock = lock
-      const stored = (await connection.send(['GET', flight.name], GET_BYTES)) as Buffer | null
-      flight.seen = stored
-      if (stored === null || !isReadable(codec, stored)) return flight.lock !== undefined
-      this.#release(flight)
-      this.#settle(flight, readable(codec, stored))
-      return false
+      return !(await this.#read(flight)) && flight.lock !== undefined
     } catch (error) {
       void lock.release() // also where it may have been taken, and only the answer was lost
       flight.lock = undefined
@@ -184,6 +183,17 @@ class Batch<P extends Params, T, In> {
       this.#fail(flight, error)
       return false
     }
+  }
+
+  /** Settles an entry that is there and can be read, and gives its lock back; answers whether it did. */
+  async #read(flight: Flight<P>): Promise<boolean> {
+    const { codec, connection } = this.#home
+    const stored = (await connection.send(['GET', flight.name], GET_BYTES)) as Buffer | null
+    flight.seen = stored
+    if (stored === null || !isReadable(codec, stored)) return false
+    this.#release(flight)
+    this.#settle(flight, readable(codec, stored))
+    return true
   }
 
   /** Loads entries in one call, and writes those whose lock we hold; what cannot be written is answered all the same. */

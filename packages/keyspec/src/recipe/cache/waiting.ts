@@ -26,15 +26,15 @@ export class Waiting {
     return this.#since !== undefined
   }
 
-  /** One pause, cut short by a message on any of these channels. */
-  pause(channels: readonly string[]): Promise<void> {
+  /** One pause, cut short by a message on any of these channels; answers whether there was one. */
+  pause(channels: readonly string[]): Promise<boolean> {
     if (this.#subscriber !== undefined)
       for (const channel of channels) this.#listen(this.#subscriber, channel)
     this.#since ??= performance.now()
     // What was heard since the last pause, while we asked: ask again.
     if (this.#called) {
       this.#called = false
-      return Promise.resolve()
+      return Promise.resolve(true)
     }
     const longest = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, (performance.now() - this.#since) / 8))
     return new Promise((resolve) => {
@@ -42,8 +42,8 @@ export class Waiting {
       this.#wake = () => {
         clearTimeout(timer)
         this.#wake = () => {}
+        resolve(this.#called)
         this.#called = false
-        resolve()
       }
       if (this.#signal.aborted) this.#wake()
     })
