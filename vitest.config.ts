@@ -5,6 +5,7 @@ const slow = ['**/*.cluster.test.ts', '**/*.process.test.ts']
 // These turn the clock of their process, in which nothing of another file may still be waiting.
 const clock = '**/*.clock.test.ts'
 
+// Type tests (`*.test-d.ts`) are for the compiler alone: `npm run typecheck` reads them with everything else.
 export default defineConfig({
   test: {
     projects: [

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -22,6 +23,31 @@ test('the entry points share their classes, so that instanceof holds between the
     SchemaError,
   )
 })
+
+test('an import loads none of Node’s heavy modules', () => {
+  const loaded = printed(`
+    for (const way of ['', '/recipes', '/inspect', '/explain']) await import('keyspec' + way)
+    console.log(process.moduleLoadList.join())
+  `).split(',')
+  expect(loaded).toContain('NativeModule fs')
+  for (const name of ['crypto', 'zlib', 'perf_hooks']) expect(loaded).not.toContain(`NativeModule ${name}`)
+})
+
+test('they come when they are needed, also to a Node before 20.16', () => {
+  const digested = printed(`
+    delete process.getBuiltinModule
+    const { digest } = await import('keyspec')
+    console.log(digest().encode('abc'))
+  `)
+  // FIPS 180-4
+  expect(digested).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+})
+
+/** What a module prints in a process of its own. */
+function printed(source: string): string {
+  const options = { cwd: root, encoding: 'utf8' } as const
+  return execFileSync(process.execPath, ['--input-type=module', '-e', source], options).trimEnd()
+}
 
 test('what is published is few files', () => {
   const files = readdirSync(join(root, LIBRARY, 'lib')).filter((name) => name.endsWith('.js'))

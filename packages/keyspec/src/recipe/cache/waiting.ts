@@ -26,7 +26,7 @@ export class Waiting {
     return this.#since !== undefined
   }
 
-  /** One pause, cut short by a message on any of these channels; answers whether there was one. */
+  /** One pause, cut short by a message on any of these channels; answers whether one came. */
   pause(channels: readonly string[]): Promise<boolean> {
     if (this.#subscriber !== undefined)
       for (const channel of channels) this.#listen(this.#subscriber, channel)
