@@ -81,6 +81,7 @@ test('what is there stays, unless it is to be replaced', async () => {
 test('it stops between batches when it is told to, and what is missing is copied later', async () => {
   const prefix = `${unique()}:`
   for (let index = 0; index < 1500; index += 1) void here.redis.command('SET', `${prefix}${index}`, 'x')
+  await here.redis.command('PING')
   const stop = new AbortController()
   const stopped = (async () => {
     const steps = copyKeys(here.connection, there.connection, select(schema, { prefix }), {

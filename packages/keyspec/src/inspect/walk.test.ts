@@ -106,6 +106,7 @@ test('a sample looks at about as many keys as it is told, each once', async () =
 test('keys that go or change while it walks are shown as they are, or not at all', async () => {
   const prefix = `${unique()}:`
   for (let index = 0; index < 1000; index += 1) void server.command('SET', `${prefix}${index}`, 'x')
+  await server.command('PING')
   const keys: SeenKey[] = []
   for await (const batch of walk(connection, { prefix, count: 20, maxLoad: 1, facts: ['memory'] })) {
     keys.push(...batch)
@@ -122,6 +123,7 @@ test('keys that go or change while it walks are shown as they are, or not at all
 test('stops where it is when it is told to', async () => {
   const stop = new AbortController()
   for (let index = 0; index < 500; index += 1) void server.command('SET', unique(), 'x')
+  await server.command('PING')
   let batches = 0
   const walking = (async () => {
     for await (const batch of walk(connection, { count: 10, signal: stop.signal })) {
