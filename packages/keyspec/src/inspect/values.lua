@@ -11,13 +11,16 @@ local function micros()
 end
 local began = micros()
 
-local call, last = redis.pcall, most - 1
+-- Text, since a number is dear for Lua to hand on.
+local function digits(number) return string.format('%d', number) end
+local call, some, last, first = redis.pcall, digits(most), digits(most - 1), math.min(limit, 4096)
+local ending = digits(first)
 local READ = {
-  h = function(key) return call('HSCAN', key, '0', 'COUNT', most)[2], 2 end,
-  l = function(key) return call('LRANGE', key, 0, last), 1 end,
-  s = function(key) return call('SSCAN', key, '0', 'COUNT', most)[2], 1 end,
-  z = function(key) return call('ZRANGE', key, 0, last, 'WITHSCORES'), 2 end,
-  x = function(key) return call('XRANGE', key, '-', '+', 'COUNT', most), 1 end,
+  h = function(key) return call('HSCAN', key, '0', 'COUNT', some)[2], 2 end,
+  l = function(key) return call('LRANGE', key, '0', last), 1 end,
+  s = function(key) return call('SSCAN', key, '0', 'COUNT', some)[2], 1 end,
+  z = function(key) return call('ZRANGE', key, '0', last, 'WITHSCORES'), 2 end,
+  x = function(key) return call('XRANGE', key, '-', '+', 'COUNT', some), 1 end,
 }
 local function sizeOf(element)
   if type(element) == 'string' then return #element end
@@ -26,13 +29,12 @@ local function sizeOf(element)
   return size
 end
 if names ~= '' then keys = cmsgpack.unpack(names) end
-local first = math.min(limit, 4096)
 local answers, spent = {}, 0
 for index, key in ipairs(keys) do
   if spent > budget then break end
   local letter, answer = types:sub(index, index), -1
   if letter == 't' then
-    local value = call('GETRANGE', key, 0, first)
+    local value = call('GETRANGE', key, '0', ending)
     if type(value) == 'string' and (value ~= '' or call('EXISTS', key) == 1) then
       if #value <= first then answer = {0, value}
       elseif call('STRLEN', key) > limit then answer = {1}

@@ -2,7 +2,7 @@ import { integer } from '../codec/integer.ts'
 import type { Reply } from '../connection/connection.ts'
 import { DecodeError, EncodeError } from '../errors.ts'
 import type { ParamCodecs } from '../param.ts'
-import { int, text } from '../script/argument.ts'
+import { digits, text } from '../script/argument.ts'
 import { optionalReply, textReply } from '../script/reply.ts'
 import { script } from '../script/script.ts'
 import { wasRefused } from './collection.ts'
@@ -47,7 +47,7 @@ export function counter<const P extends string, const C extends ParamCodecs<P> =
 
 const increment = script('kind/increment', {
   keys: ['key'],
-  args: { by: text, ttlMs: int, renew: text },
+  args: { by: text, ttlMs: digits, renew: text },
   lua: lua.increment,
   reply: optionalReply(countReply),
   merge: true,

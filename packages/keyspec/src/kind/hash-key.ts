@@ -1,7 +1,7 @@
 import { integer } from '../codec/integer.ts'
 import { type Argument, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
 import { DecodeError } from '../errors.ts'
-import { int, rest, text } from '../script/argument.ts'
+import { digits, int, rest, text } from '../script/argument.ts'
 import { optionalReply } from '../script/reply.ts'
 import { script } from '../script/script.ts'
 import { wasRefused } from './collection.ts'
@@ -32,7 +32,7 @@ export interface HashHome extends Home {
 
 const UPDATE = {
   keys: ['key'],
-  args: { ttlMs: int, renew: text, values: rest },
+  args: { ttlMs: digits, renew: text, values: rest },
   lua: lua.updateFields,
   reply: (reply: Reply) => reply,
 } as const
@@ -40,7 +40,7 @@ const update = script('kind/update-fields', UPDATE)
 const updateBytes = script('kind/update-fields', { ...UPDATE, bytes: true })
 const UPDATE_IF = {
   keys: ['key'],
-  args: { ttlMs: int, renew: text, expected: int, values: rest },
+  args: { ttlMs: digits, renew: text, expected: int, values: rest },
   lua: lua.updateFieldsIf,
   reply: (reply: Reply) => reply,
 } as const
@@ -48,7 +48,7 @@ const updateIf = script('kind/update-fields-if', UPDATE_IF)
 const updateIfBytes = script('kind/update-fields-if', { ...UPDATE_IF, bytes: true })
 const increment = script('kind/increment-field', {
   keys: ['key'],
-  args: { field: text, by: text, back: text, ttlMs: int, renew: text },
+  args: { field: text, by: text, back: text, ttlMs: digits, renew: text },
   lua: lua.incrementField,
   reply: optionalReply(countReply),
   merge: true,

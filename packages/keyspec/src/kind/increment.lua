@@ -6,5 +6,5 @@ if count > 9007199254740991 or count < -9007199254740991 then
   redis.call('DECRBY', key, by)
   return false
 end
-if ttlMs > 0 and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
+if ttlMs ~= '0' and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
 return string.format('%.0f', count)

@@ -1,5 +1,5 @@
 import { ONE_KEY, ONE_KEY_BYTES, type Reply } from '../connection/connection.ts'
-import { int, text } from '../script/argument.ts'
+import { digits, text } from '../script/argument.ts'
 import { script } from '../script/script.ts'
 import { Collection, proveOneSlot, wasRefused } from './collection.ts'
 import { ttlFor } from './lifetime.ts'
@@ -13,7 +13,7 @@ const SIDE = { front: 'LEFT', back: 'RIGHT' } as const
 
 const MOVE = {
   keys: ['source', 'destination'],
-  args: { from: text, to: text, ttlMs: int, renew: text },
+  args: { from: text, to: text, ttlMs: digits, renew: text },
   lua: lua.moveElement,
   reply: (reply: Reply) => reply,
 } as const

@@ -1,6 +1,6 @@
 import { ONE_KEY, type Reply } from '../connection/connection.ts'
 import { type Duration, milliseconds } from '../duration.ts'
-import { int, text } from '../script/argument.ts'
+import { digits, text } from '../script/argument.ts'
 import { booleanReply } from '../script/reply.ts'
 import { script } from '../script/script.ts'
 import { Key } from './key.ts'
@@ -11,7 +11,7 @@ import type { ReadOptions, StreamHome } from './stream-key.ts'
 
 const createGroup = script('kind/create-group', {
   keys: ['key'],
-  args: { group: text, from: text, ttlMs: int },
+  args: { group: text, from: text, ttlMs: digits },
   lua: lua.createGroup,
   reply: booleanReply,
 })

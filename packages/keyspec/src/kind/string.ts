@@ -3,7 +3,7 @@ import { type Argument, ONE_KEY, ONE_KEY_BYTES, type Reply, type Shape } from '.
 import { GET, GET_BYTES, getTogether } from '../connection/reads.ts'
 import { ConflictError } from '../errors.ts'
 import type { ParamCodecs } from '../param.ts'
-import { flag, int, text } from '../script/argument.ts'
+import { digits, flag, text } from '../script/argument.ts'
 import { script } from '../script/script.ts'
 import { type Entry, Many, openEntry } from './entry.ts'
 import { type Home, homeOf, Key } from './key.ts'
@@ -39,7 +39,7 @@ export function string<const P extends string, T, In, const C extends ParamCodec
 
 const SET_ONCE = {
   keys: ['key'],
-  args: { value: text, ttlMs: int, get: flag, present: flag },
+  args: { value: text, ttlMs: digits, get: flag, present: flag },
   lua: lua.setOnce,
   reply: (reply: Reply) => reply,
 } as const
@@ -48,7 +48,7 @@ const setOnceBytes = script('kind/set-once', { ...SET_ONCE, bytes: true })
 
 const REPLACE = {
   keys: ['key'],
-  args: { found: flag, seen: text, value: text, ttlMs: int, renew: text },
+  args: { found: flag, seen: text, value: text, ttlMs: digits, renew: text },
   lua: lua.replace,
   reply: (reply: Reply) => reply as readonly [written: number, now?: Reply],
 } as const

@@ -14,6 +14,6 @@ repeat
   from = from + slice
   local answer = redis.call(unpack(call))
   if summed and reply then reply = reply + answer else reply = answer end
-  if ttlMs > 0 and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
+  if ttlMs ~= '0' and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
 until from > count
 return reply

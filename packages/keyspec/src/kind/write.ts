@@ -1,5 +1,5 @@
 import { type Argument, ONE_KEY, type Reply } from '../connection/connection.ts'
-import { flag, int, rest, text } from '../script/argument.ts'
+import { digits, flag, int, rest, text } from '../script/argument.ts'
 import { script } from '../script/script.ts'
 import type { Home } from './key.ts'
 import { type Lifetime, ttlFor } from './lifetime.ts'
@@ -7,7 +7,7 @@ import * as lua from './lua.gen.ts'
 
 const write = script('kind/write', {
   keys: ['key'],
-  args: { command: text, ttlMs: int, renew: text, lead: int, slice: int, summed: flag, values: rest },
+  args: { command: text, ttlMs: digits, renew: text, lead: int, slice: int, summed: flag, values: rest },
   lua: lua.write,
   reply: (reply) => reply,
 })

@@ -1,8 +1,8 @@
 import { type Lifetime, ttlFor } from '../kind/lifetime.ts'
-import { int, text } from '../script/argument.ts'
+import { digits, text } from '../script/argument.ts'
 
 /** The arguments of a script that gives its key a lifetime, as `write.lua` does. */
-export const LIFETIME = { ttlMs: int, renew: text } as const
+export const LIFETIME = { ttlMs: digits, renew: text } as const
 
 /** Their values for a key written now. */
 export function lifetimeNow(lifetime: Lifetime): { readonly ttlMs: number; readonly renew: string } {

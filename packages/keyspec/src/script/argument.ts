@@ -18,6 +18,12 @@ export const int: ScriptArgument<number> = {
   local: (name, raw) => `local ${name} = tonumber(${raw})`,
 }
 
+/** A whole number that the script only hands on to commands: text in Lua, which would write a number anew for each of them. */
+export const digits: ScriptArgument<number> = {
+  encode: int.encode,
+  local: (name, raw) => `local ${name} = ${raw}`,
+}
+
 /** Any finite number. */
 export const double: ScriptArgument<number> = {
   encode(value) {

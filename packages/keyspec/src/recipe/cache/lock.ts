@@ -1,13 +1,13 @@
 import { type Connection, ONE_KEY } from '../../connection/connection.ts'
 import { slotOf } from '../../connection/slot.ts'
-import { flag, int, text } from '../../script/argument.ts'
+import { digits, flag, text } from '../../script/argument.ts'
 import { booleanReply } from '../../script/reply.ts'
 import { script } from '../../script/script.ts'
 import * as lua from './lua.gen.ts'
 
 const renew = script('cache/renew', {
   keys: ['lock'],
-  args: { owner: text, ttlMs: int },
+  args: { owner: text, ttlMs: digits },
   lua: lua.renew,
   reply: booleanReply,
 })
@@ -21,7 +21,7 @@ const release = script('cache/release', {
 
 const store = script('cache/store', {
   keys: ['entry', 'lock*'],
-  args: { owner: text, wake: flag, present: flag, seen: text, value: text, ttlMs: int },
+  args: { owner: text, wake: flag, present: flag, seen: text, value: text, ttlMs: digits },
   lua: lua.store,
   reply: booleanReply,
 })

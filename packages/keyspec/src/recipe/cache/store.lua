@@ -6,7 +6,7 @@ local held = lock[1]
 if held and redis.call('GET', held) ~= owner then return 0 end
 local stored = 0
 if redis.call('GET', entry) == (present and seen) then
-  if ttlMs > 0 then redis.call('SET', entry, value, 'PX', ttlMs) else redis.call('SET', entry, value) end
+  if ttlMs ~= '0' then redis.call('SET', entry, value, 'PX', ttlMs) else redis.call('SET', entry, value) end
   stored = 1
 end
 if held then

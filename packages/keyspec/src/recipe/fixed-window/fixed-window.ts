@@ -1,7 +1,7 @@
 import { integer } from '../../codec/integer.ts'
 import type { Kind } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
-import { flag, int, text, times } from '../../script/argument.ts'
+import { digits, flag, int, times } from '../../script/argument.ts'
 import { script } from '../../script/script.ts'
 import type { Limits } from '../limiter/limit-by.ts'
 import {
@@ -15,7 +15,7 @@ import * as lua from './lua.gen.ts'
 
 const take = script('fixed-window/take', {
   keys: ['key'],
-  args: { limit: int, perMs: int, cost: text, force: flag, wary: flag, count: times },
+  args: { limit: int, perMs: int, cost: digits, force: flag, wary: flag, count: times },
   lua: lua.take,
   reply: decisionReply,
   merge: splitDecision,
@@ -43,7 +43,6 @@ export function fixedWindow<
     renew: 'creation',
     // The window is the key's own time to live, which only the server's clock can tell.
     decide: (connection, keys, { limit, perMs, cost, force, wary }) =>
-      // Text, since a number is dear for Lua to hand on.
-      take.run(connection, keys, { limit, perMs, cost: String(cost), force, wary }),
+      take.run(connection, keys, { limit, perMs, cost, force, wary }),
   })
 }

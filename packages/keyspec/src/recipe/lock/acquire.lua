@@ -8,7 +8,7 @@ if holder and holder ~= token then
   local left = redis.call('PTTL', key)
   if left == -1 then
     redis.call('PEXPIRE', key, ttlMs)
-    left = ttlMs
+    left = tonumber(ttlMs)
   end
   return {0, left}
 end

@@ -1,14 +1,14 @@
 import type { Connection } from '../../connection/connection.ts'
 import { isUnavailable } from '../../connection/server-error.ts'
 import { type Duration, milliseconds } from '../../duration.ts'
-import { flag, int, text } from '../../script/argument.ts'
+import { digits, flag, text } from '../../script/argument.ts'
 import { booleanReply } from '../../script/reply.ts'
 import { script } from '../../script/script.ts'
 import * as lua from './lua.gen.ts'
 
 const extend = script('lock/extend', {
   keys: ['key'],
-  args: { token: text, ttlMs: int },
+  args: { token: text, ttlMs: digits },
   lua: lua.extend,
   reply: booleanReply,
 })

@@ -8,7 +8,7 @@ import { type Entry, keyWriter, openEntry, prefixed } from '../../kind/entry.ts'
 import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type Description, type Kind, keySpec, type KeySpec } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
-import { int, serverNow, text } from '../../script/argument.ts'
+import { digits, serverNow, text } from '../../script/argument.ts'
 import { integerReply, tupleReply } from '../../script/reply.ts'
 import { script } from '../../script/script.ts'
 import { Waiting } from '../cache/waiting.ts'
@@ -102,7 +102,7 @@ export function lock<
 
 const acquire = script('lock/acquire', {
   keys: ['key', 'fences*'],
-  args: { token: text, ttlMs: int, fenceTtlMs: int, now: serverNow },
+  args: { token: text, ttlMs: digits, fenceTtlMs: digits, now: serverNow },
   lua: lua.acquire,
   reply: tupleReply(integerReply, integerReply),
 })

@@ -9,7 +9,7 @@ import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type Description, type Kind, keySpec, type KeySpec } from '../../kind/kind.ts'
 import { ttlFor } from '../../kind/lifetime.ts'
 import type { ParamCodec, ParamCodecs, ParamTexts, ParamValues } from '../../param.ts'
-import { flag, int, serverNow } from '../../script/argument.ts'
+import { digits, flag, int, serverNow } from '../../script/argument.ts'
 import { integerReply, listReply } from '../../script/reply.ts'
 import { script } from '../../script/script.ts'
 import { checkLimit } from '../limiter/limit-by.ts'
@@ -67,7 +67,7 @@ export type QuotaStanding = Standing & InWindow
 
 const take = script('quota/take', {
   keys: ['counters*'],
-  args: { from: int, till: int, limit: int, cost: int, force: flag, ttlMs: int, now: serverNow },
+  args: { from: int, till: int, limit: int, cost: int, force: flag, ttlMs: digits, now: serverNow },
   lua: lua.take,
   reply: listReply(integerReply),
 })

@@ -6,5 +6,5 @@ for place, candidate in ipairs(candidates) do
   if #claimed == most then break end
   if redis.call('SADD', key, candidate) == 1 then claimed[#claimed + 1] = place end
 end
-if ttlMs > 0 and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
+if ttlMs ~= '0' and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
 return claimed

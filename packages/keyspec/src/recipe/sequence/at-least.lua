@@ -6,5 +6,5 @@ if current then
   if tonumber(current) >= tonumber(value) then return current end
 end
 redis.call('SET', key, value, 'KEEPTTL')
-if ttlMs > 0 and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
+if ttlMs ~= '0' and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
 return value

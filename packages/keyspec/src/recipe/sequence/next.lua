@@ -7,5 +7,5 @@ if last > 9007199254740991 then
   redis.call('DECRBY', key, count)
   return false
 end
-if ttlMs > 0 and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
+if ttlMs ~= '0' and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
 return string.format('%.0f', last)

@@ -3,7 +3,7 @@ import { text } from '../../codec/text.ts'
 import { SchemaError } from '../../errors.ts'
 import type { Kind } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
-import { flag, int, serverNow, text as plainText, times } from '../../script/argument.ts'
+import { digits, flag, int, serverNow, times } from '../../script/argument.ts'
 import { script } from '../../script/script.ts'
 import type { Limits } from '../limiter/limit-by.ts'
 import {
@@ -16,7 +16,7 @@ import {
 } from '../limiter/limiter.ts'
 import * as lua from './lua.gen.ts'
 
-const ARGS = { limit: int, perMs: int, cost: int, force: flag, now: serverNow, count: times } as const
+const ARGS = { limit: int, perMs: digits, cost: int, force: flag, now: serverNow, count: times } as const
 const TAKE = {
   keys: ['key'],
   reply: decisionReply,
@@ -28,17 +28,11 @@ const exact: Counting = {
   renew: 'write',
   decide: script('sliding-window/take', { ...TAKE, args: ARGS, lua: lua.take }).run,
 }
-const takeCompact = script('sliding-window/take-compact', {
-  ...TAKE,
-  args: { ...ARGS, perMs: plainText },
-  lua: lua.takeCompact,
-})
 const compact: Counting = {
   type: 'string',
   codec: bytes,
   renew: 'write',
-  decide: (connection, keys, { limit, perMs, cost, force, now }) =>
-    takeCompact.run(connection, keys, { limit, perMs: String(perMs), cost, force, now }),
+  decide: script('sliding-window/take-compact', { ...TAKE, args: ARGS, lua: lua.takeCompact }).run,
 }
 
 /** What a sliding window declares. */

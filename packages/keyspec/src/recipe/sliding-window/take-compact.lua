@@ -9,7 +9,6 @@
 -- resetMs, retryAfterMs, how many were allowed, cost}, with retryAfterMs for those refused, if any.
 local GROUPS, MOST = 9, 65535
 local call, ceil, max = redis.call, math.ceil, math.max
--- Text, since a number is dear to hand on to SET.
 local span = tonumber(perMs)
 local unit = max(1, ceil(span / MOST))
 

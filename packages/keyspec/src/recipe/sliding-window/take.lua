@@ -8,39 +8,39 @@
 local function seconds(ms) return string.format('%.3f', ms / 1000) end
 -- Others write scores in microseconds: they count until they are over. Never later than now, see below.
 local function instant(score) return math.min(now, math.ceil(tonumber(score) * 1000 - 0.001)) end
-local start = seconds(now - perMs)
+local call, span = redis.call, tonumber(perMs)
 
 if cost == 0 then
-  local used = redis.call('ZCOUNT', key, '(' .. start, '+inf')
-  local newest = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')[2]
-  local remaining, resetMs = math.max(0, limit - used), used > 0 and instant(newest) + perMs - now or 0
+  local used = call('ZCOUNT', key, '(' .. seconds(now - span), '+inf')
+  local newest = call('ZRANGE', key, '-1', '-1', 'WITHSCORES')[2]
+  local remaining, resetMs = math.max(0, limit - used), used > 0 and instant(newest) + span - now or 0
   if count == 1 then return {remaining, resetMs} end
   return {remaining, resetMs, 0, count, 0}
 end
 
-redis.call('ZREMRANGEBYSCORE', key, '-inf', start)
-local used = redis.call('ZCARD', key)
-local newest = now
-if used > 0 then
-  local score = redis.call('ZRANGE', key, -1, -1, 'WITHSCORES')[2]
-  newest = instant(score)
-  if tonumber(score) * 1000 > now + 1 then
+local score = seconds(now)
+local latest = call('ZRANGE', key, '-1', '-1', 'WITHSCORES')[2]
+local used, newest = 0, now
+if latest then
+  call('ZREMRANGEBYSCORE', key, '-inf', seconds(now - span))
+  used = call('ZCARD', key)
+  if used > 0 then newest = instant(latest) end
+  if tonumber(latest) * 1000 > now + 1 then
     -- The clock went back, as after a failover. Hits from the future leave one window from now, no later, no sooner.
-    local ahead = redis.call('ZRANGEBYSCORE', key, '(' .. seconds(now), '+inf')
-    for _, member in ipairs(ahead) do redis.call('ZADD', key, 'XX', seconds(now), member) end
-    redis.call('PEXPIRE', key, perMs)
+    local ahead = call('ZRANGEBYSCORE', key, '(' .. score, '+inf')
+    for _, member in ipairs(ahead) do call('ZADD', key, 'XX', score, member) end
+    call('PEXPIRE', key, perMs)
   end
 end
 
 local allowed = count
 if not force then allowed = math.max(0, math.min(count, math.floor((limit - used) / cost))) end
 
-local score = seconds(now)
 local number = used
 for _ = 1, allowed * cost do
   -- The number is taken only where hits have left since: then the next one is tried.
   repeat
-    local added = redis.call('ZADD', key, 'NX', score, score .. string.format('%04d', number))
+    local added = call('ZADD', key, 'NX', score, score .. string.format('%04d', number))
     number = number + 1
   until added == 1
 end
@@ -49,13 +49,13 @@ used = used + allowed * cost
 local retryAfterMs = 0
 if allowed < count then
   local last = used + cost - limit - 1
-  retryAfterMs = instant(redis.call('ZRANGE', key, last, last, 'WITHSCORES')[2]) + perMs - now
+  retryAfterMs = instant(call('ZRANGE', key, last, last, 'WITHSCORES')[2]) + span - now
 end
 if allowed > 0 then
   newest = now
-  redis.call('PEXPIRE', key, perMs)
+  call('PEXPIRE', key, perMs)
 end
-local remaining, resetMs = math.max(0, limit - used), newest + perMs - now
+local remaining, resetMs = math.max(0, limit - used), newest + span - now
 if count > 1 then return {remaining, resetMs, retryAfterMs, allowed, cost} end
 if allowed == 1 then return {remaining, resetMs} end
 return {remaining, resetMs, retryAfterMs}

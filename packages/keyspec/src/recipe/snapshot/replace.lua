@@ -8,5 +8,5 @@ for from = 1, #values, 4000 do
   size = size + redis.call(command, staging, unpack(values, from, math.min(from + 3999, #values)))
 end
 redis.call('RENAME', staging, key)
-if ttlMs > 0 then redis.call('PEXPIRE', key, ttlMs) end
+if ttlMs ~= '0' then redis.call('PEXPIRE', key, ttlMs) end
 return size

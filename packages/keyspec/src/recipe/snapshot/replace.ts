@@ -5,7 +5,7 @@ import { keyWriter, prefixed } from '../../kind/entry.ts'
 import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type EntryOptions, type KeySpec, keySpec, type Opening, type RedisType } from '../../kind/kind.ts'
 import { ttlFor } from '../../kind/lifetime.ts'
-import { int, rest, text } from '../../script/argument.ts'
+import { digits, rest, text } from '../../script/argument.ts'
 import { integerReply } from '../../script/reply.ts'
 import { script } from '../../script/script.ts'
 import * as lua from './lua.gen.ts'
@@ -51,7 +51,7 @@ export function snapshotSpecs(
 
 const replace = script('snapshot/replace', {
   keys: ['staging', 'key'],
-  args: { command: text, ttlMs: int, values: rest },
+  args: { command: text, ttlMs: digits, values: rest },
   lua: lua.replace,
   reply: integerReply,
 })

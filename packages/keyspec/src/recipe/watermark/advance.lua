@@ -4,5 +4,5 @@
 local current = redis.call('GET', key)
 if current ~= (present and seen) then return {0, current} end
 redis.call('SET', key, value, 'KEEPTTL')
-if ttlMs > 0 and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
+if ttlMs ~= '0' and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
 return {1}

@@ -1,5 +1,6 @@
 -- held.lua. The jobs that a worker holds, each with its lease begun anew: id, text for each, the oldest lease first.
-local deadline = now + leaseMs
+-- Text, since a number is dear for Lua to hand on.
+local deadline = string.format('%.0f', now + leaseMs)
 local answer = {}
 for _, id in ipairs(redis.call('ZRANGE', deadlines, 0, -1)) do
   if redis.call('HGET', holders, id) == worker then

@@ -8,6 +8,8 @@ local ids = {}
 for i = 2, #items, 4 do ids[#ids + 1] = items[i] end
 local held, texts = lookUp(holders, ids), lookUp(inProgress, ids)
 
+-- Text, since a number is dear for Lua to hand on.
+local at, lease = string.format('%.0f', now), string.format('%.0f', now + leaseMs)
 local outcomes, moves = {}, {}
 local ended, released, results, times, failures, reasons, back = {}, {}, {}, {}, {}, {}, {}
 for n, id in ipairs(ids) do
@@ -29,7 +31,7 @@ for n, id in ipairs(ids) do
       ended[#ended + 1] = id
       results[#results + 1] = id
       results[#results + 1] = items[n * 4 - 1]
-      times[#times + 1] = now
+      times[#times + 1] = at
       times[#times + 1] = id
     elseif outcome == 'failed' then
       count('failed', kind, 1)
@@ -46,7 +48,7 @@ for n, id in ipairs(ids) do
   end
 end
 
-local upcoming = take > 0 and redis.call('LRANGE', waiting, 0, take - 1) or {}
+local upcoming = take > 0 and redis.call('LRANGE', waiting, '0', take - 1) or {}
 local taken, running, holding, leases = {}, {}, {}, {}
 for _, text in ipairs(upcoming) do
   local id, kind = read(text)
@@ -58,7 +60,7 @@ for _, text in ipairs(upcoming) do
     running[#running + 1] = text
     holding[#holding + 1] = id
     holding[#holding + 1] = worker
-    leases[#leases + 1] = now + leaseMs
+    leases[#leases + 1] = lease
     leases[#leases + 1] = id
   else
     id = 'unreadable-' .. redis.sha1hex(text)
@@ -89,7 +91,7 @@ if #upcoming > 0 then
   batch('HSET', inProgress, running)
   batch('HSET', holders, holding)
   batch('ZADD', deadlines, leases)
-  redis.call('LTRIM', waiting, #upcoming, -1)
+  redis.call('LTRIM', waiting, #upcoming, '-1')
 end
 if #back > 0 then
   putBack(back)
