@@ -84,27 +84,31 @@ const made = () => ({
 const results: { -readonly [name in keyof Results]: Results[name] } = {}
 if (values.profile) await profileAll()
 else await measureAll()
-// A quick look is no result to keep, unless it is asked for.
-if (!values.quick || values.keep) await keep(results)
+
+/** Keeps what there is, so that a run that is cut off loses little. A quick look is no result to keep, unless it is asked for. */
+async function note(name: string, made: Results[string]): Promise<void> {
+  results[name] = made
+  if (!values.quick || values.keep) await keep({ [name]: made })
+}
 
 async function measureAll(): Promise<void> {
   for (const name of wanted.filter((each) => jobNames.includes(each))) {
     const measured = await measure(await jobNamed(name), serverOf, { rounds, roundMs, places, log })
-    results[name] = { made: made(), measured }
+    await note(name, { made: made(), measured })
   }
 
   // What these start may run wherever the system puts it.
   unpin(process.pid)
   for (const name of wanted.filter((each) => trialNames.includes(each))) {
-    const tried = await tryAll(await trialNamed(name), {
+    await tryAll(await trialNamed(name), {
       rounds: values.quick ? 1 : rounds,
       quick: values.quick,
       huge: values.huge,
       core: places[0].client,
       startServer: serverOf,
       log,
+      onTurn: (tried) => note(name, { made: made(), tried: [...tried] }),
     })
-    results[name] = { made: made(), tried }
   }
   process.stdout.write((await report(results)).markdown)
 }
@@ -123,7 +127,7 @@ async function profileAll(): Promise<void> {
       continue
     }
     const profiled = await profile(job, these, serverOf, { roundMs, log })
-    results[name] = { made: made(), ...before, profile: { made: made(), profiled } }
+    await note(name, { made: made(), ...before, profile: { made: made(), profiled } })
     process.stdout.write(`${profileSection(job, profiled, made()).join('\n')}\n`)
   }
 }

@@ -1,4 +1,5 @@
 import { Crowd, type MemberOptions } from './crowd.ts'
+import { figuresLine } from './report/trial-markdown.ts'
 import type { BenchServer } from './server.ts'
 import type { Figures, Trial } from './trial.ts'
 
@@ -17,24 +18,29 @@ export interface TryOptions {
   readonly core: number | undefined
   readonly startServer: () => Promise<BenchServer>
   readonly log: (line: string) => void
+  /** Called when all contenders have had a turn, with all that there is so far. */
+  readonly onTurn: (results: readonly Tried[]) => Promise<void>
 }
 
 /** Makes every run of a trial: the contenders take turns, round by round, in another order each time. */
 export async function tryAll(
   trial: Trial,
-  { rounds, quick, huge, core, startServer, log }: TryOptions,
+  { rounds, quick, huge, core, startServer, log, onTurn }: TryOptions,
 ): Promise<Tried[]> {
   const results: Tried[] = []
   for (const name of (quick ? trial.quick : huge ? trial.huge : undefined) ?? trial.cases) {
     const contenders = Object.entries(trial.contenders)
     for (let turn = 0; turn < Math.min(rounds, trial.rounds ?? rounds); turn += 1) {
       const order = contenders.map((_, index) => contenders[(index + turn) % contenders.length]!)
-      for (const [contender, { run }] of turn % 2 === 0 ? order : order.toReversed()) {
+      for (const [contender, { label, run }] of turn % 2 === 0 ? order : order.toReversed()) {
         const figures = await alone(startServer, (own) => run(name, { core, quick, ...own }))
-        if (figures !== undefined) results.push({ contender, case: name, figures })
+        if (figures === undefined) continue
+        results.push({ contender, case: name, figures })
+        // A turn may take minutes: whoever must stop it knows what it came to so far.
+        log(`${trial.name}: ${name}: ${label}: ${figuresLine(trial, figures)}`)
       }
+      await onTurn(results)
     }
-    log(`${trial.name}: ${name}`)
   }
   return results
 }

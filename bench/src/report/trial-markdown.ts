@@ -1,4 +1,4 @@
-import type { Figure } from '../trial.ts'
+import type { Figure, Figures, Trial } from '../trial.ts'
 import { type Circumstances, circumstances, row } from './markdown.ts'
 import type { Spread } from './summary.ts'
 import type { TrialSummary, TrialVerdict } from './trial-summary.ts'
@@ -28,6 +28,13 @@ export function trialSection({ trial, cases, verdicts }: TrialSummary, made: Cir
     }
   }
   return [...lines, ...(trial.grows === undefined ? tables : curves)({ trial, cases, verdicts })]
+}
+
+/** What one run came to, on one line. */
+export function figuresLine({ figures: declared }: Trial, figures: Figures): string {
+  return Object.entries(figures)
+    .map(([name, value]) => `${declared[name]!.label} ${figure(value)}${spaced(declared[name]!.unit ?? '')}`)
+    .join(', ')
 }
 
 /** A table for each case, a line for each contender. */

@@ -81,7 +81,6 @@ export async function stats(
       ? entryNamer(selection)
       : prefixNamer((options.prefix ?? '') + (options.under ?? ''), depth)
 
-  const all = new Tally()
   const groups = new Groups()
   const biggest: BigKey[] = []
   const looked: number[] = sizes.map(() => 0)
@@ -94,7 +93,6 @@ export async function stats(
     seenKeys += keys.length
     for (const seen of keys) {
       if (!isWhole && !selection.has(seen.name)) continue
-      all.add(seen, master)
       groups.at(nameOf(seen)).add(seen, master)
       noteBig(biggest, top, seen, () => selection.owner(seen.name)?.entry)
     }
@@ -106,6 +104,7 @@ export async function stats(
     sampled,
     size: isWhole ? sampled : Math.max(sampled, sizes[at] ?? 0),
   }))
+  const all = groups.together()
   return {
     exact: isWhole,
     looked: seenKeys,
@@ -167,6 +166,13 @@ class Groups {
       this.#byName.set(name, (tally = new Tally()))
     }
     return tally
+  }
+
+  /** What all of them have counted: no key is in two. */
+  together(): Tally {
+    const all = new Tally()
+    for (const [, tally] of this.named()) all.join(tally)
+    return all
   }
 
   *named(): Generator<[string | undefined, Tally]> {

@@ -38,7 +38,7 @@ export interface WalkOptions {
   readonly facts?: readonly Fact[]
   /**
    * How many keys one step is to look at, at the most: 50 unless told, and up to 1000 where the walk takes no rest, as many
-   * as a step that holds the server for some 1.5 ms.
+   * as a step that holds the server for some 3 ms.
    */
   readonly count?: number | undefined
   /** The largest part of the server's time to take, above 0 and up to 1 (no rest): 0.1 unless told. */
@@ -207,7 +207,7 @@ export class StepSize {
 }
 
 // A step is to hold the server for so long, where everybody else waits.
-const HELD_MICROS = 1500
+const HELD_MICROS = 3000
 const LEAST_HELD = 100
 const LEAST_AT_ONCE = 10
 const MOST_AT_ONCE = 1000
