@@ -93,7 +93,13 @@ async function note(name: string, made: Results[string]): Promise<void> {
 
 async function measureAll(): Promise<void> {
   for (const name of wanted.filter((each) => jobNames.includes(each))) {
-    const measured = await measure(await jobNamed(name), serverOf, { rounds, roundMs, places, log })
+    const measured = await measure(await jobNamed(name), serverOf, {
+      rounds,
+      roundMs,
+      warmRounds: values.quick ? 2 : 10,
+      places,
+      log,
+    })
     await note(name, { made: made(), measured })
   }
 

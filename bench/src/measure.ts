@@ -1,7 +1,7 @@
 import type { Case, Job } from './job.ts'
 import { type ContenderProcess, startContender } from './contender-process.ts'
 import type { BenchServer } from './server.ts'
-import { type Place, put } from './pin.ts'
+import { type Place, put, unpin } from './pin.ts'
 
 /** One round of one contender in one case, with what it cost the server. */
 export interface Measured {
@@ -22,12 +22,17 @@ export interface Measured {
 export interface RunOptions {
   readonly rounds: number
   readonly roundMs: number
+  /** How many rounds each may take at the most until it is as quick as it gets. */
+  readonly warmRounds: number
   /** Each case is measured in the first, and then in the others, where fewer rounds do. */
   readonly places: readonly [Place, ...Place[]]
   readonly log: (line: string) => void
 }
 
-const WARM_MS = 1_500
+const WARM_MS = 1_000
+// By how much a round must beat all before it to count as quicker, and how many in turn must not.
+const QUICKER = 1.05
+const STEADY = 2
 // Of a round, before it. Who waited for the others' turns finds the caches theirs, and some of its memory gone.
 const LEAD = 0.3
 
@@ -39,7 +44,7 @@ const LEAD = 0.3
 export async function measure(
   job: Job,
   startServer: () => Promise<BenchServer>,
-  { rounds, roundMs, places, log }: RunOptions,
+  { rounds, roundMs, warmRounds, places, log }: RunOptions,
 ): Promise<Measured[]> {
   const started: { name: string; server: BenchServer; process: ContenderProcess }[] = []
   const results: Measured[] = []
@@ -51,10 +56,10 @@ export async function measure(
     }
     for (const each of job.cases) {
       const able = started.filter(({ process }) => process.acts.includes(each.act))
+      for (const { process } of able) await warm(each, process, warmRounds)
       for (const place of places) {
         for (const { server, process } of able) put(server, process, place)
         const isFirst = place === places[0]
-        if (isFirst) await warm(each, able, roundMs)
         for (let turn = 0; turn < (isFirst ? rounds : fewer(rounds)); turn += 1) {
           const order = able.map((_, index) => able[(index + turn) % able.length]!)
           for (const { name, server, process } of turn % 2 === 0 ? order : order.toReversed())
@@ -72,13 +77,18 @@ export async function measure(
   return results
 }
 
-/** The first calls fill what is empty, and are slow until they are compiled, which takes thousands of them. */
-export async function warm(
-  { act, inFlight }: Case,
-  contenders: readonly { readonly process: ContenderProcess }[],
-  roundMs: number,
-): Promise<void> {
-  for (const { process } of contenders) await process.round(act, inFlight, Math.max(WARM_MS, roundMs))
+/**
+ * The first calls fill what is empty, and are slow until they are compiled: of a process that shares one core with its compiler
+ * and the server for ten seconds and more. So it has all cores until it gets no quicker, as a program that runs for hours is.
+ */
+export async function warm({ act, inFlight }: Case, process: ContenderProcess, most: number): Promise<void> {
+  unpin(process.pid)
+  let quickest = 0
+  for (let round = 0, steady = 0; round < most && steady < STEADY; round += 1) {
+    const { perSecond } = await process.round(act, inFlight, WARM_MS)
+    steady = perSecond > quickest * QUICKER ? 0 : steady + 1
+    quickest = Math.max(quickest, perSecond)
+  }
 }
 
 /** Half of them, but as many as a middle needs. */

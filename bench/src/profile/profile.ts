@@ -38,6 +38,7 @@ export async function profile(
     let process: ContenderProcess | undefined
     try {
       process = await startContender(job.name, contender, server.address, place.client)
+      await warm(each, process, WARM_ROUNDS)
       put(server, process, place)
       const spent = await profileOf(each, process, server, roundMs)
       results.push({ contender, case: name, cores: place.cores, ...spent })
@@ -50,13 +51,14 @@ export async function profile(
   return results
 }
 
+const WARM_ROUNDS = 10
+
 async function profileOf(
   each: Case,
   process: ContenderProcess,
   server: BenchServer,
   roundMs: number,
 ): Promise<TimeSpent & Pick<Profiled, 'commands'>> {
-  await warm(each, [{ process }], roundMs)
   await server.command('CONFIG', 'RESETSTAT')
   const { result, profile } = await process.profile(each.act, each.inFlight, roundMs)
   const info = String(await server.command('INFO', 'commandstats'))
