@@ -50,7 +50,7 @@ test('every .lua file is run by a script', () => {
   expect(idle).toEqual([])
 })
 
-test('every script’s names are declared or Redis’s own, and none is a global of its own', () => {
+test('every script’s names are declared or Redis’s own, none is a global of its own, and no number is handed to a command', () => {
   expect(described.flatMap(faultsOf)).toEqual([])
 })
 
@@ -62,6 +62,16 @@ describe('a seeded mistake is found', () => {
     ['a global function', 'function help() end', 'help is assigned as a global (line 1)'],
     ['a number for a key', 'return KEYS[1]', 'KEYS is spelled out: use its name (line 1)'],
     ['a number for an argument', 'return ARGV[1]', 'ARGV is spelled out: use its name (line 1)'],
+    [
+      'a number for a command',
+      "return redis.call('LTRIM', key, 0, '9')",
+      "LTRIM is handed 0: write '0' (line 1)",
+    ],
+    [
+      'one below zero',
+      "return\nredis.call('LTRIM', key, '0', -1)",
+      "LTRIM is handed -1: write '-1' (line 2)",
+    ],
     ['a Lua of another age', 'goto done ::done::', "'=' expected near 'done'"],
   ]
   test.each(told)('%s', async (_what, lua, fault) => {
@@ -116,6 +126,7 @@ function faultsOf({ name, source: whole, lua }: Described): string[] {
         .filter((node) => !BUILT_IN.has(node.name) && node.name !== 'KEYS' && node.name !== 'ARGV')
         .filter((node) => !assigned(source).has(node.name))
         .map((node) => `${name}: ${node.name} is neither declared nor built in (line ${lineOf(node)})`),
+      ...numbersIn(lua).map((fault) => `${name}: ${fault}`),
       ...[...assigned(source)].map(
         ([global, line]) => `${name}: ${global} is assigned as a global (line ${line})`,
       ),
@@ -152,6 +163,27 @@ function assigned(source: string): Map<string, number> {
             : []
       for (const target of targets as readonly (Named & { type: string })[]) {
         if (target.type === 'Identifier' && target.isLocal !== true) found.set(target.name, lineOf(target))
+      }
+    },
+  })
+  return found
+}
+
+/** Numbers that are handed to a command: Lua writes each anew, which takes it as long as many a command. */
+function numbersIn(lua: string): string[] {
+  const found: string[] = []
+  luaparse.parse(lua, {
+    ...OPTIONS,
+    onCreateNode(node) {
+      if (node.type !== 'CallExpression' || node.arguments[0]?.type !== 'StringLiteral') return
+      const [, command] = /^'([A-Z]+)'$/.exec(node.arguments[0].raw) ?? []
+      if (command === undefined) return
+      for (const given of node.arguments) {
+        const isNegative = given.type === 'UnaryExpression' && given.operator === '-'
+        const number = isNegative ? given.argument : given
+        if (number.type !== 'NumericLiteral') continue
+        const text = `${isNegative ? '-' : ''}${number.raw}`
+        found.push(`${command} is handed ${text}: write '${text}' (line ${lineOf(given as object as Named)})`)
       }
     },
   })

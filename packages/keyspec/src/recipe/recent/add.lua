@@ -4,6 +4,6 @@
 for from = 1, #values, 4000 do
   redis.call('LPUSH', key, unpack(values, from, math.min(from + 3999, #values)))
 end
-redis.call('LTRIM', key, 0, most - 1)
+redis.call('LTRIM', key, '0', most - 1)
 if ttlMs ~= '0' and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
 return redis.call('LLEN', key)

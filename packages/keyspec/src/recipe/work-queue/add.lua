@@ -55,7 +55,7 @@ local problem = settle()
 if problem then return problem end
 if #remembered > 0 then
   batch('ZADD', recent, remembered)
-  redis.call('ZREMRANGEBYRANK', recent, 0, -remember - 1)
+  redis.call('ZREMRANGEBYRANK', recent, '0', -remember - 1)
 end
 if #texts > 0 then
   local before = redis.call('LLEN', waiting)

@@ -2,7 +2,7 @@
 -- Text, since a number is dear for Lua to hand on.
 local deadline = string.format('%.0f', now + leaseMs)
 local answer = {}
-for _, id in ipairs(redis.call('ZRANGE', deadlines, 0, -1)) do
+for _, id in ipairs(redis.call('ZRANGE', deadlines, '0', '-1')) do
   if redis.call('HGET', holders, id) == worker then
     local text = redis.call('HGET', inProgress, id)
     if text then

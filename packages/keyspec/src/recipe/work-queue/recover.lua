@@ -1,7 +1,7 @@
 -- recover.lua. Takes up to `most` jobs whose lease has run out from their holders. A job returns to the head of the
 -- queue, `allowed` times at most, and then goes to the failed ones.
 -- Answers the ids that returned, those that failed, and how many leases had run out.
-local ids = redis.call('ZRANGEBYSCORE', deadlines, '-inf', now, 'LIMIT', 0, most)
+local ids = redis.call('ZRANGEBYSCORE', deadlines, '-inf', now, 'LIMIT', '0', most)
 if #ids == 0 then return {{}, {}, 0} end
 local texts, before = lookUp(inProgress, ids), lookUp(attempts, ids)
 
