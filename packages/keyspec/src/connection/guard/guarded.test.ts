@@ -17,7 +17,7 @@ async function server(): Promise<{ redis: TemporaryRedis; connection: Connection
   started.push(redis)
   const client = createClient({
     socket: { path: redis.socket, reconnectStrategy: 10 },
-    commandOptions: { timeout: 250 },
+    commandOptions: { timeout: 1_000 },
     disableOfflineQueue: true,
   })
   client.on('error', () => {})

@@ -37,7 +37,7 @@ async function behindProxy(declare: Declare, unreachable?: Unreachable) {
     const client = createClient({
       socket: { path, reconnectStrategy: 10 },
       disableOfflineQueue: true,
-      commandOptions: { timeout: 250 },
+      commandOptions: { timeout: 1_000 },
     })
     client.on('error', () => {})
     await client.connect()
