@@ -4,7 +4,7 @@ import type { Command, Connection } from '../connection/connection.ts'
 import { tick } from '../connection/tick.ts'
 import { SchemaError, ScriptError } from '../errors.ts'
 import { startRedis, type TemporaryRedis, unique } from '../testing/index.ts'
-import { double, flag, int, rest, serverNow, text } from './argument.ts'
+import { digits, double, flag, int, rest, serverNow, text } from './argument.ts'
 import { bytesReply, integerReply, listReply, optionalReply, textReply, tupleReply } from './reply.ts'
 import { script } from './script.ts'
 
@@ -38,14 +38,22 @@ test('the body reads its keys and arguments by name, each as what it was declare
   const [first, second] = [unique(), unique()]
   const named = script('test/named', {
     keys: ['first', 'second'],
-    args: { whole: int, fraction: double, words: text, yes: flag, no: flag },
+    args: { whole: int, fraction: double, handed: digits, words: text, yes: flag, no: flag },
     lua: `redis.call('SET', first, words) redis.call('SET', second, whole + 1)
-return {tostring(fraction), tostring(yes), tostring(no), words}`,
+return {tostring(fraction), type(handed) .. handed, tostring(yes), tostring(no), words}`,
     reply: listReply(textReply),
   })
-  const values = { whole: 41, fraction: 0.5, words: 'ö', yes: true, no: false }
-  expect(await named.run(plain, { first, second }, values)).toEqual(['0.5', 'true', 'false', 'ö'])
+  const values = { whole: 41, fraction: 0.5, handed: 2 ** 53 - 1, words: 'ö', yes: true, no: false }
+  expect(await named.run(plain, { first, second }, values)).toEqual([
+    '0.5',
+    'string9007199254740991',
+    'true',
+    'false',
+    'ö',
+  ])
   expect(await redis.command('MGET', first, second)).toEqual(['ö', '42'])
+  const broken = { ...values, handed: 0.5 }
+  await expect(async () => named.run(plain, { first, second }, broken)).rejects.toThrow(RangeError)
 })
 
 test('Redis’s errors name the line of the .lua file, alone and merged', async () => {
