@@ -1,7 +1,7 @@
 import { cpus } from 'node:os'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import { jobNamed, jobNames } from './jobs.ts'
-import { measure } from './measure.ts'
+import { measure, WARM_ROUNDS } from './measure.ts'
 import { ONE_CORE, pin, type Place, TWO_CORES, unpin } from './pin.ts'
 import { profile } from './profile/profile.ts'
 import { missed, named } from './profile/wanted.ts'
@@ -85,10 +85,10 @@ const results: { -readonly [name in keyof Results]: Results[name] } = {}
 if (values.profile) await profileAll()
 else await measureAll()
 
-/** Keeps what there is, so that a run that is cut off loses little. A quick look is no result to keep, unless it is asked for. */
-async function note(name: string, made: Results[string]): Promise<void> {
-  results[name] = made
-  if (!values.quick || values.keep) await keep({ [name]: made })
+/** Keeps each as it ends, so that a run that is cut off loses one. A quick look is no result to keep, unless it is asked for. */
+async function note(name: string, result: Results[string]): Promise<void> {
+  results[name] = result
+  if (!values.quick || values.keep) await keep({ [name]: result })
 }
 
 async function measureAll(): Promise<void> {
@@ -96,7 +96,7 @@ async function measureAll(): Promise<void> {
     const measured = await measure(await jobNamed(name), serverOf, {
       rounds,
       roundMs,
-      warmRounds: values.quick ? 2 : 10,
+      warmRounds: values.quick ? 2 : WARM_ROUNDS,
       places,
       log,
     })
@@ -106,15 +106,15 @@ async function measureAll(): Promise<void> {
   // What these start may run wherever the system puts it.
   unpin(process.pid)
   for (const name of wanted.filter((each) => trialNames.includes(each))) {
-    await tryAll(await trialNamed(name), {
+    const tried = await tryAll(await trialNamed(name), {
       rounds: values.quick ? 1 : rounds,
       quick: values.quick,
       huge: values.huge,
       core: places[0].client,
       startServer: serverOf,
       log,
-      onTurn: (tried) => note(name, { made: made(), tried: [...tried] }),
     })
+    await note(name, { made: made(), tried })
   }
   process.stdout.write((await report(results)).markdown)
 }

@@ -22,13 +22,15 @@ export interface Measured {
 export interface RunOptions {
   readonly rounds: number
   readonly roundMs: number
-  /** How many rounds each may take at the most until it is as quick as it gets. */
+  /** `WARM_ROUNDS`, or fewer. */
   readonly warmRounds: number
   /** Each case is measured in the first, and then in the others, where fewer rounds do. */
   readonly places: readonly [Place, ...Place[]]
   readonly log: (line: string) => void
 }
 
+/** How many rounds a contender may take at the most until it is as quick as it gets. */
+export const WARM_ROUNDS = 10
 const WARM_MS = 1_000
 // By how much a round must beat all before it to count as quicker, and how many in turn must not.
 const QUICKER = 1.05
@@ -78,8 +80,8 @@ export async function measure(
 }
 
 /**
- * The first calls fill what is empty, and are slow until they are compiled: of a process that shares one core with its compiler
- * and the server for ten seconds and more. So it has all cores until it gets no quicker, as a program that runs for hours is.
+ * The first calls fill what is empty, and are slow until they are compiled, which takes a process that shares one core with its
+ * compiler and the server some eight seconds. So it has all cores until it gets no quicker, as a program that runs for hours is.
  */
 export async function warm({ act, inFlight }: Case, process: ContenderProcess, most: number): Promise<void> {
   unpin(process.pid)

@@ -18,14 +18,12 @@ export interface TryOptions {
   readonly core: number | undefined
   readonly startServer: () => Promise<BenchServer>
   readonly log: (line: string) => void
-  /** Called when all contenders have had a turn, with all that there is so far. */
-  readonly onTurn: (results: readonly Tried[]) => Promise<void>
 }
 
 /** Makes every run of a trial: the contenders take turns, round by round, in another order each time. */
 export async function tryAll(
   trial: Trial,
-  { rounds, quick, huge, core, startServer, log, onTurn }: TryOptions,
+  { rounds, quick, huge, core, startServer, log }: TryOptions,
 ): Promise<Tried[]> {
   const results: Tried[] = []
   for (const name of (quick ? trial.quick : huge ? trial.huge : undefined) ?? trial.cases) {
@@ -39,7 +37,6 @@ export async function tryAll(
         // A turn may take minutes: whoever must stop it knows what it came to so far.
         log(`${trial.name}: ${name}: ${label}: ${figuresLine(trial, figures)}`)
       }
-      await onTurn(results)
     }
   }
   return results

@@ -1,6 +1,6 @@
 import type { Case, Job } from '../job.ts'
 import { type ContenderProcess, startContender } from '../contender-process.ts'
-import { warm } from '../measure.ts'
+import { warm, WARM_ROUNDS } from '../measure.ts'
 import { put } from '../pin.ts'
 import type { BenchServer } from '../server.ts'
 import { type TimeSpent, timeSpent } from './time-spent.ts'
@@ -50,8 +50,6 @@ export async function profile(
   }
   return results
 }
-
-const WARM_ROUNDS = 10
 
 async function profileOf(
   each: Case,
