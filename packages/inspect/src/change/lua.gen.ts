@@ -1,0 +1,4 @@
+// Generated from the .lua files beside it by scripts/embed-lua.js
+export const cleanupIdle = "\n\nlocal answer = {}\nfor i, key in ipairs(targets) do\n  local idle = redis.pcall('OBJECT', 'IDLETIME', key)\n  answer[i] = type(idle) == 'number' and idle >= seconds and redis.call('UNLINK', key) or 0\nend\nreturn answer\n"
+export const cleanupRepair = "\n\n\nlocal answer = {}\nfor i, key in ipairs(targets) do\n  local kind, ttl, most = values[3 * i - 2], values[3 * i - 1], tonumber(values[3 * i])\n  local left = redis.call('PTTL', key)\n  local due = (fill and left == -1) or (cap and left > most)\n  answer[i] = due and redis.call('TYPE', key).ok == kind and redis.call('PEXPIRE', key, ttl) or 0\nend\nreturn answer\n"
+export const migrateDrop = "\nif redis.call('EXISTS', key) == 0 then return 0 end\nreturn redis.call('UNLINK', old)\n"

@@ -1,0 +1,42 @@
+import { type Codec, type Connection, ServerError } from 'keyspec'
+import { ONE_KEY, ONE_KEY_BYTES } from 'keyspec/extend'
+import type { RenameRule } from '../match/rename-rules.ts'
+import type { KeyFacts } from '../scan/scan.ts'
+
+const MOST_BYTES = 1 << 20
+
+/**
+ * What is wrong with a key at its new name, or that its value was `decoded`; `undefined` where nothing is to be said. Only
+ * strings of ours are decoded, up to 1 MB.
+ */
+export async function checkKey(
+  connection: Connection,
+  { rule: { spec }, key, type, ttlMs }: KeyFacts & { readonly rule: RenameRule },
+  decodes: boolean,
+): Promise<'without-ttl' | 'undecodable' | 'decoded' | undefined> {
+  if (ttlMs === 'forever' && spec.lifetime.ttlMs !== 'forever') return 'without-ttl'
+  if (!decodes || spec.external !== undefined || spec.type !== 'string') return undefined
+  if (type !== 'string') return 'undecodable'
+  try {
+    if (((await connection.send(['STRLEN', key], ONE_KEY)) as number) > MOST_BYTES) return undefined
+    const stored = (await connection.send(['GET', key], ONE_KEY_BYTES)) as Buffer | null
+    return stored === null
+      ? undefined
+      : isDecodable(spec.codec as Codec<unknown>, stored)
+        ? 'decoded'
+        : 'undecodable'
+  } catch (error) {
+    // It became another type just now.
+    if (error instanceof ServerError && error.code === 'E_WRONG_TYPE') return undefined
+    throw error
+  }
+}
+
+function isDecodable(codec: Codec<unknown>, stored: Buffer): boolean {
+  try {
+    codec.decode((codec.bytes ? stored : stored.toString()) as string & Buffer)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,259 @@
+import { type Connection, MigrationError, type Schema, ServerError } from 'keyspec'
+import {
+  booleanReply,
+  moveAcross,
+  type Moved,
+  ONE_KEY,
+  script,
+  type Shape,
+  sleep,
+  slotOf,
+} from 'keyspec/extend'
+import * as lua from './lua.gen.ts'
+import { checkKey } from './migrate-check.ts'
+import { prefixOf, renamed, type RenameRule } from '../match/rename-rules.ts'
+import { chosen, type MigrateSelection, type Sight, sights } from './migrate-sights.ts'
+import { throttle } from '../scan/throttle.ts'
+import type { ScanOptions } from '../scan/scan.ts'
+
+/** Which keys are to be migrated, and how kindly. */
+export interface MigrateOptions extends MigrateSelection, Pick<ScanOptions, 'count' | 'maxLoad' | 'signal'> {}
+
+/**
+ * What was found of a key, or became of it. At its old name: it waits; the new name stands too (`conflict`); it could have
+ * no name in the new pattern (`nameless`). Under what an old name begins with, and of no entry: `unknown`. At its new
+ * name: `migrated`. On a cluster, at phase 3: a `note` of a key that moved to another slot. And of what is done: `moved`; `dropped`, the old value of a conflict; `gone` before its turn came.
+ */
+export type MigrateState =
+  | 'waiting'
+  | 'conflict'
+  | 'nameless'
+  | 'unknown'
+  | 'migrated'
+  | 'moved'
+  | 'dropped'
+  | 'gone'
+  | 'note'
+  | MigrateFault
+  | 'decoded'
+
+/** What is wrong with a key at its new name: it has no time to live where one is declared, or its codec cannot read it. */
+export type MigrateFault = 'without-ttl' | 'undecodable'
+
+/** Some keys of one rule. */
+export interface MigrateShare {
+  readonly rule: RenameRule
+  readonly state: MigrateState
+  readonly keys: number
+  /** What MEMORY USAGE says of them, in a plan; else 0. */
+  readonly bytes: number
+  readonly samples: readonly Buffer[]
+}
+
+/** What a migration would find, by rule, in portions that are to be added up. Nothing is changed. */
+export async function* planMigration(
+  schema: Schema,
+  connection: Connection,
+  options: MigrateOptions = {},
+): AsyncGenerator<readonly MigrateShare[]> {
+  const walked = sights(schema, connection, { ...options, names: 'both', facts: ['memory'] })
+  const rest = throttle(options.maxLoad, options.signal)
+  for await (const batch of walked) yield shares(await rest(() => statesOf(connection, batch)))
+}
+
+/** How a migration goes. */
+export interface RunOptions extends MigrateOptions {
+  /** What becomes of a key that stands under both names: both are left, unless the value under the new name is to be kept. */
+  readonly keep?: 'new' | undefined
+}
+
+/**
+ * Moves every key from its old name to the new one with its time to live, in batches: each in one atomic step, or as
+ * `moveAcross` between the slots of a cluster. Run again after it was ended at any point, it goes on. Keys at their new names
+ * are never touched. At phase 3 it also deletes the notes of keys that moved between slots.
+ *
+ * @throws MigrationError if an entry is at phase 1: programs that know only its old name may still run.
+ */
+export async function* runMigration(
+  schema: Schema,
+  connection: Connection,
+  options: RunOptions = {},
+): AsyncGenerator<readonly MigrateShare[]> {
+  const early = chosen(schema, { ...options, names: 'old' }).find(({ spec }) => spec.phase === 1)
+  if (early !== undefined)
+    throw new MigrationError(
+      `${early.entry} ("${early.to.text}") is at phase 1 of its rename: programs that know only the old name may still ` +
+        'run. Deploy phase 2 first, or choose other entries',
+    )
+  const rest = throttle(options.maxLoad, options.signal)
+  for await (const batch of sights(schema, connection, { ...options, names: 'old' })) {
+    const done = await rest(() =>
+      Promise.all(
+        batch.map(async (sight) => {
+          if (sight.at === 'unknown') return { ...sight, state: 'unknown' as const }
+          if (sight.at === 'marker') {
+            await connection.send(['UNLINK', sight.key], ONE_KEY)
+            return { ...sight, state: 'note' as const }
+          }
+          const { spec, from, to } = sight.rule
+          const name = renamed(spec, sight.name, from, to)
+          if (name === undefined) return { ...sight, state: 'nameless' as const }
+          return {
+            ...sight,
+            state: await moved(connection, prefixOf(sight.rule), sight.name, name, options.keep === 'new'),
+          }
+        }),
+      ),
+    )
+    if (done.length > 0) yield shares(done)
+  }
+}
+
+/**
+ * Moves every key of the chosen entries from its new name to the old one, whoever wrote it, as `runMigration` moves them:
+ * to the first of several old names unless `renamedFrom` names another.
+ */
+export async function* rollBackMigration(
+  schema: Schema,
+  connection: Connection,
+  options: MigrateOptions = {},
+): AsyncGenerator<readonly MigrateShare[]> {
+  const rest = throttle(options.maxLoad, options.signal)
+  for await (const batch of sights(schema, connection, { ...options, names: 'new' })) {
+    const done = await rest(() =>
+      Promise.all(
+        batch.map(async (sight) => {
+          const { spec, from, to } = sight.rule
+          const name = sight.name === undefined ? undefined : renamed(spec, sight.name, to, from)
+          if (name === undefined) return { ...sight, state: 'nameless' as const }
+          return { ...sight, state: await moved(connection, prefixOf(sight.rule), sight.name!, name, false) }
+        }),
+      ),
+    )
+    if (done.length > 0) yield shares(done)
+  }
+}
+
+/** How a migration is checked. */
+export interface VerifyOptions extends MigrateOptions {
+  /** How many values of each rule are decoded: 100 unless told. */
+  readonly sample?: number | undefined
+}
+
+/** What is left under old names, and what is wrong with keys at their new ones. No value leaves this process. */
+export async function* verifyMigration(
+  schema: Schema,
+  connection: Connection,
+  options: VerifyOptions = {},
+): AsyncGenerator<readonly MigrateShare[]> {
+  const { sample = 100 } = options
+  const rest = throttle(options.maxLoad, options.signal)
+  const sampled = new Map<RenameRule, number>()
+  for await (const batch of sights(schema, connection, { ...options, names: 'both', facts: ['ttl'] })) {
+    const states = await rest(() => statesOf(connection, batch))
+    for (const sight of batch) {
+      if (sight.at !== 'new') continue
+      const taken = sampled.get(sight.rule) ?? 0
+      const state = await rest(() => checkKey(connection, sight, taken < sample))
+      if (state === undefined) continue
+      if (state !== 'without-ttl') sampled.set(sight.rule, taken + 1)
+      states.push({ ...sight, state })
+    }
+    yield shares(states)
+  }
+}
+
+type Judged = Sight & { readonly state: MigrateState }
+
+/** As it is found: whether each key under an old name has a new one, and whether something stands there. */
+async function statesOf(connection: Connection, batch: readonly Sight[]): Promise<Judged[]> {
+  return Promise.all(
+    batch.map(async (sight): Promise<Judged> => {
+      if (sight.at === 'unknown') return { ...sight, state: 'unknown' }
+      if (sight.at === 'new') return { ...sight, state: 'migrated' }
+      if (sight.at === 'marker') return { ...sight, state: 'note' }
+      const { spec, from, to } = sight.rule
+      const name = renamed(spec, sight.name, from, to)
+      if (name === undefined) return { ...sight, state: 'nameless' }
+      const taken = (await connection.send(['EXISTS', name], ONE_KEY)) === 1
+      return { ...sight, state: taken ? 'conflict' : 'waiting' }
+    }),
+  )
+}
+
+const drop = script('inspect/migrate-drop', {
+  keys: ['key', 'old'],
+  args: {},
+  lua: lua.migrateDrop,
+  commands: ['EXISTS', 'UNLINK'],
+  reply: booleanReply,
+})
+
+const STATES: Readonly<Record<Moved, MigrateState>> = { moved: 'moved', taken: 'conflict', absent: 'gone' }
+
+async function moved(
+  connection: Connection,
+  prefix: string,
+  from: string,
+  to: string,
+  drops: boolean,
+): Promise<MigrateState> {
+  const became = await patiently(() => moveKey(connection, prefix, from, to))
+  if (became !== 'taken' || !drops) return STATES[became]
+  if (await patiently(() => dropped(connection, from, to))) return 'dropped'
+  // What stood at the new name is gone meanwhile: then nothing is in the way.
+  return STATES[await patiently(() => moveKey(connection, prefix, from, to))]
+}
+
+/** Moves one key to another name with value and time to live, unless a value stands there: then both stay as they are. */
+function moveKey(connection: Connection, prefix: string, from: string, to: string): Promise<Moved> {
+  const apart = connection.cluster && slotOf(from) !== slotOf(to)
+  return apart ? moveAcross(connection, prefix, from, to) : renameKey(connection, from, to)
+}
+
+async function renameKey(connection: Connection, from: string, to: string): Promise<Moved> {
+  try {
+    return (await connection.send(['RENAMENX', from, to], TWO_KEYS)) === 1 ? 'moved' : 'taken'
+  } catch (error) {
+    if (error instanceof ServerError && error.reply.startsWith('ERR no such key')) return 'absent'
+    throw error
+  }
+}
+
+const TWO_KEYS: Shape = { firstKey: 1, keyCount: 2 }
+
+async function dropped(connection: Connection, old: string, key: string): Promise<boolean> {
+  if (!connection.cluster || slotOf(old) === slotOf(key)) return drop.run(connection, { key, old }, {})
+  if ((await connection.send(['EXISTS', key], ONE_KEY)) === 0) return false
+  return (await connection.send(['UNLINK', old], ONE_KEY)) === 1
+}
+
+/** While a slot of a cluster moves, two names in it cannot be reached at once: asked again until they can. */
+async function patiently<T>(act: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await act()
+    } catch (error) {
+      if (!(error instanceof ServerError && /^(TRYAGAIN|ASK|MOVED)/.test(error.reply)) || tries === 100)
+        throw error
+      await sleep(50)
+    }
+  }
+}
+
+const SAMPLES = 5
+
+function shares(judged: readonly Judged[]): MigrateShare[] {
+  const sums = new Map<RenameRule, Map<MigrateState, { keys: number; bytes: number; samples: Buffer[] }>>()
+  for (const { rule, state, key, bytes = 0 } of judged) {
+    const ofRule =
+      sums.get(rule) ?? new Map<MigrateState, { keys: number; bytes: number; samples: Buffer[] }>()
+    sums.set(rule, ofRule)
+    const sum = ofRule.get(state) ?? { keys: 0, bytes: 0, samples: [] }
+    ofRule.set(state, sum)
+    sum.keys += 1
+    sum.bytes += bytes
+    if (sum.samples.length < SAMPLES) sum.samples.push(key)
+  }
+  return [...sums].flatMap(([rule, ofRule]) => [...ofRule].map(([state, sum]) => ({ rule, state, ...sum })))
+}

@@ -1,0 +1,124 @@
+export {
+  ArchiveError,
+  type ArchiveFault,
+  type ArchiveHeader,
+  type ArchiveRecord,
+} from './transfer/archive/archive.ts'
+export type { ArchiveSource } from './transfer/archive/read.ts'
+export { ImportError } from './transfer/archive/restore.ts'
+export { audit, type Audited, type AuditOptions } from './judge/audit.ts'
+export type { Estimate } from './measure/estimate.ts'
+export type { Eviction } from './scan/eviction.ts'
+export type { Finding } from './judge/finding.ts'
+export type { FindingCode } from './judge/fault.ts'
+export { type Copied, copyKeys, type CopyOptions, type CopyPreview, previewCopy } from './transfer/copy.ts'
+export {
+  diffArchive,
+  type Difference,
+  type DiffOptions,
+  diffServers,
+  type DiffStep,
+  type Side,
+} from './transfer/diff.ts'
+export {
+  cleanupKeys,
+  type CleanupOptions,
+  keepsIdleTimes,
+  MOST_IDLE_MS,
+  type PolicyProblem,
+  type PolicyViolation,
+} from './change/cleanup.ts'
+export { type Diagnosis, type DiagnosisCode } from './doctor/diagnosis.ts'
+export { doctor, type DoctorOptions } from './doctor/doctor.ts'
+export { type ServerPolicy } from './doctor/server-needs.ts'
+export { erasable, erase, type EraseOptions, type EraseShare } from './change/erase.ts'
+export { renderDocs, type RenderDocsOptions } from './docs/docs.ts'
+export type { Decoded } from './judge/decoded.ts'
+export { explain, type ExplainedValue, type Explanation, type ExplainOptions } from './judge/explain.ts'
+export { expectedType } from './match/expected-type.ts'
+export {
+  type Exported,
+  exportKeys,
+  type ExportOptions,
+  type ExportStep,
+  schemaDigest,
+} from './transfer/export.ts'
+export {
+  type ArchiveContents,
+  importKeys,
+  type Imported,
+  type ImportOptions,
+  type ImportPreview,
+  inspectArchive,
+  previewImport,
+  type Rename,
+} from './transfer/import.ts'
+export { escapeKey, unescapeKey } from './match/key-name.ts'
+export { lint, type LintIssue, type LintOptions } from './lint/lint.ts'
+export { type Change, type ChangeCode, type Impact } from './manifest/change.ts'
+export { compareManifests } from './manifest/compare.ts'
+export {
+  type Manifest,
+  manifest,
+  type ManifestEntry,
+  type ManifestKey,
+  type ManifestOptions,
+  type ManifestValue,
+} from './manifest/manifest.ts'
+export { withEvidence } from './change/phase-evidence.ts'
+export { manifestSchema } from './manifest/manifest-schema.ts'
+export { matcher, type Matcher } from './match/matcher.ts'
+export {
+  type MigrateOptions,
+  type MigrateShare,
+  type MigrateState,
+  planMigration,
+  rollBackMigration,
+  runMigration,
+  type RunOptions,
+  verifyMigration,
+  type VerifyOptions,
+} from './change/migrate.ts'
+export type { RenameRule } from './match/rename-rules.ts'
+export type { NearMatch } from './match/nearest.ts'
+export { DEFAULT_LOAD, throttle, type Throttle } from './scan/throttle.ts'
+export type { StoredValue } from './scan/peek.ts'
+export {
+  type BuiltKey,
+  findKeys,
+  type FindOptions,
+  type FoundKey,
+  type Selection,
+  type SelectionOptions,
+  selectKeys,
+} from './scan/selection.ts'
+export { replicaSnapshot, type ReplicaTarget } from './rdb/replica.ts'
+export { SnapshotError, type SnapshotFault } from './rdb/snapshot-error.ts'
+export type { SnapshotFacts } from './rdb/snapshot-facts.ts'
+export {
+  snapshotSource,
+  type SnapshotPart,
+  type SnapshotSource,
+  type SnapshotSourceOptions,
+} from './rdb/snapshot.ts'
+export {
+  aclLine,
+  type Permissions,
+  permissionsOf,
+  permissionsOfTools,
+  probePermissions,
+} from './permission/permissions.ts'
+export type { Permission } from './permission/acl-rules.ts'
+export type { KeySource } from './scan/source.ts'
+export type { ValueOptions } from './scan/values.ts'
+export { type BigKey, stats, type Stats, type StatsGroup, type StatsOptions } from './measure/stats.ts'
+export type { Bucket, NamedShare, Share, Tallied } from './measure/tally.ts'
+export { usage, type Usage, type UsageOptions } from './measure/usage.ts'
+export {
+  type Fact,
+  inspectKeys,
+  type KeyFacts,
+  scanKeys,
+  type ScanOptions,
+  type ScanStep,
+} from './scan/scan.ts'

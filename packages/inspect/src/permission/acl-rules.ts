@@ -1,0 +1,105 @@
+import { type Connection, ServerError } from 'keyspec'
+import { NO_KEY, type Reply } from 'keyspec/extend'
+
+/** One permission that a user needs, as an ACL rule that gives it and nothing else. */
+export interface Permission {
+  /** `+hset`, `~shop:profile:*`, `&shop:lock:*`. */
+  readonly rule: string
+  /** The entries that need it. */
+  readonly entries: readonly string[]
+  /** Whether its verbs work without it: publishing, since those who wait ask again anyway. */
+  readonly isOptional: boolean
+  /** The command, or a key or channel that the pattern matches. */
+  readonly example: string
+}
+
+/** What ACL GETUSER says of a user. */
+export interface UserRules {
+  readonly commands: readonly string[]
+  /** Patterns that the user may both read and write. */
+  readonly keys: readonly string[]
+  readonly channels: readonly string[]
+  /** The commands of each category that the rules name. */
+  readonly categories: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+/** Reads the rules of a user; `undefined` where they may not be read, or selectors (Redis 7) say more than they do. */
+export async function userRules(node: Connection, user: string): Promise<UserRules | undefined> {
+  try {
+    const flat = (await node.send(['ACL', 'GETUSER', user], NO_KEY)) as readonly Reply[] | null
+    if (flat === null) return undefined
+    const field = (name: string) => flat[flat.indexOf(name) + 1]
+    const selectors = flat.includes('selectors') ? (field('selectors') as readonly Reply[]) : []
+    if (selectors.length > 0) return undefined
+    const commands = words(field('commands'))
+    const categories = new Map<string, ReadonlySet<string>>()
+    for (const rule of commands) {
+      const category = /^[+-]@(?!all$)(.+)$/.exec(rule)?.[1]
+      if (category === undefined || categories.has(category)) continue
+      const names = (await node.send(['ACL', 'CAT', category], NO_KEY)) as readonly string[]
+      categories.set(category, new Set(names))
+    }
+    const keys = words(field('keys')).flatMap((each) => {
+      if (each.startsWith('%')) return /^%(RW|WR)~(.*)$/s.exec(each)?.[2] ?? []
+      return each.replace(/^~/, '')
+    })
+    const channels = words(field('channels')).map((each) => each.replace(/^&/, ''))
+    const isWhole = (name: string) =>
+      (field('flags') as readonly string[] | undefined)?.includes(name) === true
+    return {
+      commands,
+      keys: isWhole('allkeys') ? ['*'] : keys,
+      channels: isWhole('allchannels') ? ['*'] : channels,
+      categories,
+    }
+  } catch (error) {
+    if (error instanceof ServerError) return undefined
+    throw error
+  }
+}
+
+/** Whether these rules give a permission. The last rule on a command counts, as the server reads them. */
+export function mayByRules(
+  { commands, keys, channels, categories }: UserRules,
+  { rule, example }: Permission,
+): boolean {
+  if (rule.startsWith('~')) return keys.some((pattern) => matches(pattern, example))
+  if (rule.startsWith('&')) return channels.some((pattern) => matches(pattern, example))
+  const name = rule.slice(1)
+  const [container] = name.split('|')
+  let isAllowed = false
+  for (const each of commands) {
+    const [, sign, target = ''] = /^([+-])(.*)$/.exec(each) ?? []
+    const category = target.startsWith('@') ? target.slice(1) : undefined
+    const applies =
+      category === undefined
+        ? target === name || target === container
+        : category === 'all' ||
+          categories.get(category)?.has(name) === true ||
+          categories.get(category)?.has(container!) === true
+    if (applies) isAllowed = sign === '+'
+  }
+  return isAllowed
+}
+
+function words(value: Reply | undefined): string[] {
+  if (Array.isArray(value)) return value.map(String)
+  return typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : []
+}
+
+/** Whether a text matches a glob pattern, as Redis reads it. */
+function matches(pattern: string, text: string): boolean {
+  const source = pattern.replace(
+    /\\(.)|\[(\^?)((?:\\.|[^\]])*)\]|[\s\S]/g,
+    (part, escaped?: string, not?: string, set?: string) => {
+      if (escaped !== undefined) return literal(escaped)
+      if (set !== undefined) return `[${not}${set.replace(/[\\\]^]/g, '\\$&')}]`
+      return part === '*' ? '[\\s\\S]*' : part === '?' ? '[\\s\\S]' : literal(part)
+    },
+  )
+  return new RegExp(`^${source}$`, 'u').test(text)
+}
+
+function literal(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+}

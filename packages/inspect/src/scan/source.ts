@@ -1,0 +1,44 @@
+import type { Connection } from 'keyspec'
+import { type Eviction, evictionOf } from './eviction.ts'
+import type { StoredValue } from './peek.ts'
+import { type ValueOptions, valuesOf } from './values.ts'
+import { type KeyFacts, type ScanOptions, type ScanStep, sizesOf, steps } from './scan.ts'
+
+/**
+ * Where `audit` and `stats` have their keys from. A connection stands for a walk over its masters; any other source, such
+ * as a snapshot that was received, is an object of this form and is given in the connection's place. It decides itself how
+ * large a step is, and shows in one no more than it can hold in memory.
+ */
+export interface KeySource {
+  /** How many keys there are on each master, as far as is known before they are read: a progress is told by it. */
+  sizes(): Promise<readonly number[]>
+  /**
+   * The keys whose bytes begin with `prefix`, step by step, with the `facts` that are asked for. How to be kind to a server
+   * (`count`, `maxLoad`) is of no concern to a source that asks none. It is asked for a `sample` only if it is a connection.
+   */
+  steps(options: ScanOptions): AsyncIterable<ScanStep>
+  /**
+   * The beginnings of the values of some keys of the step that was shown last, in their order, in batches that fit in
+   * memory; of a key that is no longer of the type that was shown, whatever it is now, and nothing is decoded then. It is
+   * asked at the most once a step, before the next; the answers may be taken while the next step is looked at.
+   */
+  values(keys: readonly KeyFacts[], options: ValueOptions): AsyncIterable<readonly StoredValue[]>
+  /** Which keys the server evicts; `undefined` where it would not say. */
+  eviction(): Promise<Eviction | undefined>
+}
+
+/** What to have keys from: a connection is walked. */
+export function sourceOf(from: Connection | KeySource): KeySource {
+  if (!isConnection(from)) return from
+  return {
+    sizes: async () => sizesOf(await from.masters()),
+    steps: (options) => steps(from, options),
+    values: valuesOf(from),
+    eviction: () => evictionOf(from),
+  }
+}
+
+/** Whether it is a server that is asked, rather than another source. */
+export function isConnection(from: Connection | KeySource): from is Connection {
+  return 'masters' in from
+}

@@ -1,0 +1,109 @@
+import type { Connection } from 'keyspec'
+import { ahead } from './archive/ahead.ts'
+import { dumpChosen, dumpSome } from './archive/dump.ts'
+import { existing } from './archive/existing.ts'
+import { isPast, restoreKeys, serverClock, tryOut } from './archive/restore.ts'
+import { throttle } from '../scan/throttle.ts'
+import { findKeys, type Selection } from '../scan/selection.ts'
+
+/** How a copy goes. */
+export interface CopyOptions {
+  /** What becomes of a key that is there already: it stays unless this is `replace`. */
+  readonly onConflict?: 'keep' | 'replace' | undefined
+  /** The largest part of each server's time to take: 0.1 unless told. */
+  readonly maxLoad?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What a copy would do; the same object all the while, which counts up. */
+export interface CopyPreview {
+  keys: number
+  /** Keys that are not on the other server. */
+  fresh: number
+  /** Keys that are there already. */
+  existing: number
+  /** The first few of those that exist. */
+  readonly samples: Buffer[]
+}
+
+/**
+ * What a copy would meet, as it looks: nothing is written. Throws an `ImportError` where the other server is too old for
+ * the values, as far as one of them tells.
+ */
+export async function* previewCopy(
+  from: Connection,
+  to: Connection,
+  selection: Selection,
+  { maxLoad, signal }: Omit<CopyOptions, 'onConflict'> = {},
+): AsyncGenerator<CopyPreview> {
+  const preview: CopyPreview = { keys: 0, fresh: 0, existing: 0, samples: [] }
+  const rest = throttle(maxLoad, signal)
+  let isTried = false
+  for await (const found of findKeys(selection, from, { maxLoad, signal })) {
+    const keys = found.map(({ key }) => key)
+    if (!isTried) {
+      const dump = await dumpSome(from, keys)
+      if (dump !== undefined) await tryOut(to, dump.key, dump.dump)
+      isTried = dump !== undefined
+    }
+    const there = await rest(() => existing(to, keys))
+    preview.keys += keys.length
+    preview.existing += there.length
+    preview.fresh += keys.length - there.length
+    for (const key of there) if (preview.samples.length < SAMPLES) preview.samples.push(key)
+    yield preview
+  }
+  yield preview
+}
+
+/** What has been copied so far; the same object all the while, which counts up. */
+export interface Copied {
+  /** Keys that had their turn. */
+  keys: number
+  copied: number
+  /** Keys that were there, and were left as they were. */
+  kept: number
+  /** Keys that had expired by the other server's clock. */
+  expired: number
+  /** Keys that were found and gone before their turn came. */
+  gone: number
+  /** The sum of the copied keys and of their values as the server dumped them. */
+  bytes: number
+  /** The first few of those that were kept. */
+  readonly samples: Buffer[]
+}
+
+/**
+ * Copies the chosen keys to another server, with nothing between: each with its type, its value and its expiry, a point in
+ * time, as they were at one moment; two keys may be of different moments. What is there already is kept, unless it is to
+ * be replaced. Doing it again after it was stopped, with `keep`, writes what is missing.
+ */
+export async function* copyKeys(
+  from: Connection,
+  to: Connection,
+  selection: Selection,
+  { onConflict = 'keep', maxLoad, signal }: CopyOptions = {},
+): AsyncGenerator<Copied> {
+  const copied: Copied = { keys: 0, copied: 0, kept: 0, expired: 0, gone: 0, bytes: 0, samples: [] }
+  const rest = throttle(maxLoad, signal)
+  const now = await serverClock(to)
+  // Where the servers are not to rest, the one dumps the next keys while the other writes these.
+  for await (const { keys, gone } of ahead(dumpChosen(from, selection, { maxLoad, signal }), maxLoad === 1)) {
+    const nowMs = now()
+    const alive = keys.filter((key) => !isPast(key, nowMs))
+    const kept = await rest(() => restoreKeys(to, alive, onConflict === 'replace'))
+    const stayed = new Set(kept)
+    for (const { key, dump } of alive)
+      if (stayed.size === 0 || !stayed.has(key)) copied.bytes += key.length + dump.length
+    copied.keys += keys.length
+    copied.gone += gone
+    copied.expired += keys.length - alive.length
+    copied.kept += kept.length
+    copied.copied += alive.length - kept.length
+    for (const key of kept) if (copied.samples.length < SAMPLES) copied.samples.push(Buffer.from(key))
+    yield copied
+  }
+  yield copied
+}
+
+const SAMPLES = 5

@@ -1,0 +1,222 @@
+import type { Connection } from 'keyspec'
+import { ahead } from './archive/ahead.ts'
+import { type ArchiveHeader, type ArchiveRecord, dumpVersionOf } from './archive/archive.ts'
+import { BATCH_BYTES, KEYS_AT_ONCE } from './archive/dump.ts'
+import { existing } from './archive/existing.ts'
+import { type ArchiveSource, readArchive } from './archive/read.ts'
+import { ImportError, isPast, restoreKeys, serverClock, tryOut } from './archive/restore.ts'
+import { escapeKey } from '../match/key-name.ts'
+import { throttle } from '../scan/throttle.ts'
+
+/** All that a whole export holds; see `inspectArchive`. */
+export interface ArchiveContents {
+  readonly header: ArchiveHeader
+  readonly records: number
+  /** The sum of the keys and of their values as the server dumped them. */
+  readonly bytes: number
+  /** How long the file is. */
+  readonly fileBytes: number
+  /** The largest of the values. */
+  readonly largest: { readonly key: Buffer; readonly bytes: number } | undefined
+  readonly types: ReadonlyMap<string, Sum>
+  /** By entry, `undefined` for the keys that no entry owned. */
+  readonly entries: ReadonlyMap<string | undefined, Sum>
+  /** Keys that never expire. */
+  readonly forever: number
+  /** Keys that had expired by now. */
+  readonly expired: number
+  /** When the first and the last of those that expire do, in ms since the epoch. */
+  readonly expiry: { readonly first: number; readonly last: number } | undefined
+}
+
+/** Keys, and their bytes. */
+export interface Sum {
+  readonly keys: number
+  readonly bytes: number
+}
+
+/** Reads an export through from first to last byte, with no server; an `ArchiveError` says what is wrong with it. */
+export async function inspectArchive(
+  source: ArchiveSource,
+  { nowMs = Date.now(), signal }: { readonly nowMs?: number; readonly signal?: AbortSignal } = {},
+): Promise<ArchiveContents> {
+  let header: ArchiveHeader | undefined
+  let fileBytes = 0
+  const total = { records: 0, bytes: 0, forever: 0, expired: 0 }
+  const types = new Map<string, Sum>()
+  const entries = new Map<string | undefined, Sum>()
+  let largest: ArchiveContents['largest']
+  let expiry: ArchiveContents['expiry']
+  for await (const part of readArchive(source)) {
+    signal?.throwIfAborted()
+    if ('header' in part) header = part.header
+    else if ('end' in part) fileBytes = part.end.bytes
+    else {
+      for (const { key, type, entry, expiresAtMs, dump } of part.records) {
+        const bytes = key.length + dump.length
+        total.records += 1
+        total.bytes += bytes
+        add(types, type, bytes)
+        add(entries, entry, bytes)
+        // A copy: the key is a part of its frame, which must be able to go.
+        if (largest === undefined || dump.length > largest.bytes)
+          largest = { key: Buffer.from(key), bytes: dump.length }
+        if (expiresAtMs === undefined) total.forever += 1
+        else {
+          if (expiresAtMs <= nowMs) total.expired += 1
+          expiry = {
+            first: Math.min(expiry?.first ?? Infinity, expiresAtMs),
+            last: Math.max(expiry?.last ?? 0, expiresAtMs),
+          }
+        }
+      }
+    }
+  }
+  return { header: header!, ...total, fileBytes, largest, types, entries, expiry }
+}
+
+/** Another beginning for the keys of an export: `{ strip: 'doc:', add: 'cache:doc:' }`. */
+export interface Rename {
+  readonly strip?: string | undefined
+  readonly add?: string | undefined
+}
+
+/** How an import goes. */
+export interface ImportOptions extends Rename {
+  /** What becomes of a key that is there already: it stays unless this is `replace`. */
+  readonly onConflict?: 'keep' | 'replace' | undefined
+  /** The largest part of the server's time to take: 0.1 unless told. */
+  readonly maxLoad?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What an import would do; the same object all the while, which counts up. */
+export interface ImportPreview {
+  records: number
+  /** Keys that are not there. */
+  fresh: number
+  /** Keys that are there already. */
+  existing: number
+  /** Keys that have expired since the export, by the server's clock: they are left out. */
+  expired: number
+  /** The first few of those that exist. */
+  readonly samples: Buffer[]
+}
+
+/**
+ * What an import would meet, as it looks: nothing is written. Throws an `ImportError` where a key does not begin with what
+ * is to be stripped, or where the server is too old for the values.
+ */
+export async function* previewImport(
+  connection: Connection,
+  source: ArchiveSource,
+  { strip, add, maxLoad, signal }: ImportOptions = {},
+): AsyncGenerator<ImportPreview> {
+  const preview: ImportPreview = { records: 0, fresh: 0, existing: 0, expired: 0, samples: [] }
+  const named = renaming({ strip, add })
+  const rest = throttle(maxLoad, signal)
+  const now = await serverClock(connection)
+  let tried = 0
+  for await (const records of batches(source, maxLoad)) {
+    for (const { key, dump } of records) {
+      const version = dumpVersionOf(dump)
+      if (version <= tried) continue
+      tried = version
+      await tryOut(connection, named(key), dump)
+    }
+    const alive = records.filter((record) => !isPast(record, now()))
+    const keys = alive.map(({ key }) => named(key))
+    const there = await rest(() => existing(connection, keys))
+    preview.records += records.length
+    preview.expired += records.length - alive.length
+    preview.existing += there.length
+    preview.fresh += keys.length - there.length
+    for (const key of there) if (preview.samples.length < SAMPLES) preview.samples.push(Buffer.from(key))
+    yield preview
+  }
+  yield preview
+}
+
+/** What has been imported so far; the same object all the while, which counts up. */
+export interface Imported {
+  records: number
+  restored: number
+  /** Keys that were there, and were left as they were. */
+  kept: number
+  /** Keys that had expired by the server's clock. */
+  expired: number
+  /** The first few of those that were kept. */
+  readonly samples: Buffer[]
+}
+
+/**
+ * Writes the keys of an export, each with the expiry it had, in batches of a bounded size; what is there already is kept,
+ * unless it is to be replaced. Read the export through first (`inspectArchive`): this writes as it reads. Doing it again
+ * after it was stopped, with `keep`, writes what is missing.
+ */
+export async function* importKeys(
+  connection: Connection,
+  source: ArchiveSource,
+  { strip, add, onConflict = 'keep', maxLoad, signal }: ImportOptions = {},
+): AsyncGenerator<Imported> {
+  const imported: Imported = { records: 0, restored: 0, kept: 0, expired: 0, samples: [] }
+  const named = renaming({ strip, add })
+  const rest = throttle(maxLoad, signal)
+  const now = await serverClock(connection)
+  for await (const records of ahead(batches(source, maxLoad), maxLoad === 1)) {
+    const alive = records.filter((record) => !isPast(record, now()))
+    const renamed = alive.map(({ key, expiresAtMs, dump }) => ({ key: named(key), expiresAtMs, dump }))
+    const kept = await rest(() => restoreKeys(connection, renamed, onConflict === 'replace'))
+    imported.records += records.length
+    imported.expired += records.length - alive.length
+    imported.kept += kept.length
+    imported.restored += alive.length - kept.length
+    for (const key of kept) if (imported.samples.length < SAMPLES) imported.samples.push(Buffer.from(key))
+    yield imported
+  }
+  yield imported
+}
+
+const SAMPLES = 5
+const FEW_KEYS_AT_ONCE = 100
+
+/** The records of an export, in batches of a bounded number and size. */
+async function* batches(
+  source: ArchiveSource,
+  maxLoad: number | undefined,
+): AsyncGenerator<readonly ArchiveRecord[]> {
+  const most = maxLoad === 1 ? KEYS_AT_ONCE : FEW_KEYS_AT_ONCE
+  for await (const part of readArchive(source)) {
+    if (!('records' in part)) continue
+    let batch: ArchiveRecord[] = []
+    let size = 0
+    for (const record of part.records) {
+      batch.push(record)
+      size += record.dump.length
+      if (batch.length < most && size < BATCH_BYTES) continue
+      yield batch
+      batch = []
+      size = 0
+    }
+    if (batch.length > 0) yield batch
+  }
+}
+
+function renaming({ strip = '', add = '' }: Rename): (key: Buffer) => Buffer {
+  if (strip === '' && add === '') return (key) => key
+  const [before, after] = [Buffer.from(strip), Buffer.from(add)]
+  return (key) => {
+    const rest = key.subarray(before.length)
+    if (!key.subarray(0, before.length).equals(before))
+      throw new ImportError(
+        `${escapeKey(key)} does not begin with "${escapeKey(strip)}"; nothing was written`,
+        escapeKey(key),
+      )
+    return Buffer.concat([after, rest])
+  }
+}
+
+function add<K>(sums: Map<K, Sum>, name: K, bytes: number): void {
+  const sum = sums.get(name) ?? { keys: 0, bytes: 0 }
+  sums.set(name, { keys: sum.keys + 1, bytes: sum.bytes + bytes })
+}
