@@ -9,6 +9,7 @@ test.each([
   ['24h', 86_400_000],
   ['7d', 604_800_000],
   ['2w', 1_209_600_000],
+  ['3650000d', 315_360_000_000_000],
 ] as [Duration, number][])('%s is %i ms', (duration, ms) => {
   expect(milliseconds(duration)).toBe(ms)
 })
@@ -19,6 +20,10 @@ test.each(['', '24', 'h', '-1s', '0s', '0.1ms', 'NaNs', 'Infinitys', '1 h', '1e3
     expect(() => milliseconds(text as Duration)).toThrow(SchemaError)
   },
 )
+
+test.each(['3650001d', '315360000000001ms', '999999999999w'])('%s is too long', (duration) => {
+  expect(() => milliseconds(duration as Duration)).toThrow(SchemaError)
+})
 
 test.each([
   [86_400_000, '24h'],

@@ -1,23 +1,24 @@
 export { open, type Keyspace, type OpenOptions } from './keyspace.ts'
-export { mount, prove, type Mounted, type Schema } from './schema.ts'
+export type { LayoutManifest } from './layout.ts'
+export { mount, validate, type Mounted, type Schema } from './schema.ts'
 export { type Duration } from './duration.ts'
 export type { Size } from './size.ts'
 export { type Params } from './pattern.ts'
-export { day, digest, type Digest, hour, number, type ParamCodec } from './param.ts'
+export { type Digest, param, type ParamCodec } from './param.ts'
 export { boolean } from './codec/boolean.ts'
 export { bytes } from './codec/bytes.ts'
 export { type Codec } from './codec/codec.ts'
-export { decimal } from './codec/decimal.ts'
+export { number } from './codec/number.ts'
 export { float32 } from './codec/float32.ts'
-export { instant } from './codec/instant.ts'
+export { isoDate } from './codec/iso-date.ts'
 export { integer } from './codec/integer.ts'
 export { json } from './codec/json.ts'
 export { text } from './codec/text.ts'
-export { timestamp } from './codec/timestamp.ts'
+export { sqlDate } from './codec/sql-date.ts'
 export { type Entry, type Many } from './kind/entry.ts'
 export { type Key } from './kind/key.ts'
 export { counter, type CounterEntry, type CounterKey } from './kind/counter.ts'
-export { type FieldInputs, type FieldValues, record } from './kind/fields.ts'
+export { type FieldInputs, fields, type FieldValues } from './kind/fields.ts'
 export { hash, type HashEntry } from './kind/hash.ts'
 export { type HashKey } from './kind/hash-key.ts'
 export { list, type ListEntry } from './kind/list.ts'
@@ -32,10 +33,17 @@ export { type StreamItem, type TrimmedItem } from './kind/stream-entries.ts'
 export { type Claimed, type GroupInfo, type Pending, type StreamGroup } from './kind/stream-group.ts'
 export { type StreamInfo, type StreamKey } from './kind/stream-key.ts'
 export { string, type StringEntry, type StringKey } from './kind/string.ts'
-export { type Foreign, type ForeignKey, type Kind, type KeySpec } from './kind/kind.ts'
+export {
+  type External,
+  type ExternalKey,
+  type Kind,
+  type KeySpec,
+  type Phase,
+  type RenamedFrom,
+} from './kind/kind.ts'
 export { describeLifetime, type Lifetime } from './kind/lifetime.ts'
 export { type Connection, type Subscriber } from './connection/connection.ts'
-export { type Invalidations, type InvalidationsListener } from './connection/invalidations.ts'
+export type { Invalidations, InvalidationsListener } from './connection/tracking/invalidations.ts'
 export { type BreakerState } from './connection/guard/breaker.ts'
 export {
   guarded,
@@ -50,11 +58,19 @@ export {
   ConflictError,
   DecodeError,
   EncodeError,
+  InTransactionError,
   KeyError,
   KeyspecError,
   LeaseLostError,
+  LoadFailedError,
+  LoadTimeoutError,
   MigrationError,
+  PhaseError,
+  TwoNamesError,
+  NotSentError,
   SchemaError,
   ScriptError,
   UnavailableError,
+  UnknownOutcomeError,
+  UnsupportedClientError,
 } from './errors.ts'

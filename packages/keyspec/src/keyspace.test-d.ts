@@ -1,15 +1,15 @@
 import * as v from 'valibot'
 import { expectTypeOf, test } from 'vitest'
-import { digest, hour, integer, json, mount, open, string, text, type Connection } from './index.ts'
+import { param, integer, json, mount, open, string, text, type Connection } from './index.ts'
 
 declare const connection: Connection
 const Session = v.object({ userId: v.string(), turns: v.optional(v.number(), 0) })
 
 const schema = {
   session: string('session:<userId>', json(Session), { ttl: '24h', subject: 'userId' }),
-  calls: string('calls:<hour>:<who*>', integer, { ttl: '2h', params: { hour } }),
-  ocr: string('cache:ocr:<content>', text, { ttl: '7d', params: { content: digest() } }),
-  last: string('last_job_id', integer, { ttl: 'forever', because: 'ids never repeat' }),
+  calls: string('calls:<hour>:<who*>', integer, { ttl: '2h', params: { hour: param.hour } }),
+  ocr: string('cache:ocr:<content>', text, { ttl: '7d', params: { content: param.digest() } }),
+  last: string('last_job_id', integer, { ttl: 'forever', reason: 'ids never repeat' }),
   tutor: mount('tutor:', { topic: string('topic:<id>', text, { ttl: '1h' }) }),
 }
 const keys = open(schema, connection)
@@ -61,7 +61,7 @@ test('a lifetime must be declared, and forever needs a reason', () => {
   string('a:<id>', text)
   // @ts-expect-error Property 'ttl' is missing
   string('a:<id>', text, {})
-  // @ts-expect-error Property 'because' is missing
+  // @ts-expect-error Property 'reason' is missing
   string('a:<id>', text, { ttl: 'forever' })
   // @ts-expect-error Type '"soon"' is not assignable
   string('a:<id>', text, { ttl: 'soon' })
@@ -71,7 +71,7 @@ test('a subject and param codecs must be of the pattern', () => {
   // @ts-expect-error Type '"user"' is not assignable to type '"id"'
   string('a:<id>', text, { ttl: '1h', subject: 'user' })
   // @ts-expect-error 'at' does not exist
-  string('a:<id>', text, { ttl: '1h', params: { at: hour } })
+  string('a:<id>', text, { ttl: '1h', params: { at: param.hour } })
 })
 
 test('many keys and iteration keep the types', () => {

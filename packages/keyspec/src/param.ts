@@ -1,5 +1,7 @@
 import { nodeCrypto } from './builtin.ts'
-import type { Params } from './pattern.ts'
+import { isWrittenYear } from './calendar.ts'
+import { canonicalAddress } from './ip-address.ts'
+import { ILL_FORMED, type Params } from './pattern.ts'
 
 /** How a value stands in a key: `encode` writes its text, `decode` reads it (`undefined`: not such a text). */
 export interface ParamCodec<In, Out = In> {
@@ -32,10 +34,13 @@ export type ParamTexts<P extends string, C = {}> = {
     : string
 }
 
-/** A UTC hour as `2024-09-17_14`, from any instant in it; reads back as the start of the hour. */
-export const hour: ParamCodec<Date> = {
+/** A UTC hour as `2024-09-17_14`, from any instant in it; reads back as the start of the hour. Years 0000 to 9999. */
+const hour: ParamCodec<Date> = {
   name: 'hour',
-  encode: (date) => `${date.toISOString().slice(0, 10)}_${date.toISOString().slice(11, 13)}`,
+  encode(date) {
+    const iso = isoOf(date)
+    return `${iso.slice(0, 10)}_${iso.slice(11, 13)}`
+  },
   decode(text) {
     if (!/^\d{4}-\d\d-\d\d_\d\d$/.test(text)) return undefined
     const date = new Date(`${text.slice(0, 10)}T${text.slice(11)}:00:00Z`)
@@ -43,10 +48,10 @@ export const hour: ParamCodec<Date> = {
   },
 }
 
-/** A UTC day as `2024-09-17`; reads back as its start. */
-export const day: ParamCodec<Date> = {
+/** A UTC day as `2024-09-17`; reads back as its start. Years 0000 to 9999. */
+const day: ParamCodec<Date> = {
   name: 'day',
-  encode: (date) => date.toISOString().slice(0, 10),
+  encode: (date) => isoOf(date).slice(0, 10),
   decode(text) {
     if (!/^\d{4}-\d\d-\d\d$/.test(text)) return undefined
     const date = new Date(`${text}T00:00:00Z`)
@@ -54,11 +59,17 @@ export const day: ParamCodec<Date> = {
   },
 }
 
+function isoOf(date: Date): string {
+  if (!(date instanceof Date) || !isWrittenYear(date))
+    throw new RangeError('it is not a valid Date of the years 0000 to 9999')
+  return date.toISOString()
+}
+
 /** A whole number, so that `007` or `1e3` in a key is not taken for one. */
-export const number: ParamCodec<number> = {
-  name: 'number',
+const integer: ParamCodec<number> = {
+  name: 'integer',
   encode(value) {
-    if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is not a whole number`)
+    if (!Number.isSafeInteger(value)) throw new RangeError('it is not a whole number within ±(2^53 − 1)')
     return String(value)
   },
   decode(text) {
@@ -67,14 +78,37 @@ export const number: ParamCodec<number> = {
   },
 }
 
+/**
+ * An address of IPv4 or IPv6, as `request.socket.remoteAddress` gives it. One address has one key, however it is spelled:
+ * IPv6 stands as RFC 5952 spells it, with `-` in place of `:` (`2001-db8--1`), and an IPv4-mapped address
+ * (`::ffff:192.0.2.1`) as the IPv4 address. Reads back as the address.
+ */
+const ip: ParamCodec<string> = {
+  name: 'ip',
+  encode(address) {
+    const canonical = typeof address === 'string' ? canonicalAddress(address) : undefined
+    if (canonical === undefined) throw new RangeError('it is not an address of IPv4 or IPv6')
+    return canonical.replaceAll(':', '-')
+  },
+  decode(text) {
+    // A zone (`fe80--1%eth-0`) may have a `-` of its own.
+    const zone = text.indexOf('%')
+    const address =
+      zone === -1 ? text.replaceAll('-', ':') : text.slice(0, zone).replaceAll('-', ':') + text.slice(zone)
+    const canonical = canonicalAddress(address)
+    return canonical !== undefined && canonical === address && !text.includes(':') ? canonical : undefined
+  },
+}
+
 /** The text to hash, for texts whose spelling should not matter. */
 export type Normalise = (text: string) => string
 
 /**
  * The first `digits` hexadecimal digits of the SHA-256 (FIPS 180-4) of a text or of bytes. One way: a key parses to the
- * digest itself, which can be given back as `{ digest }` to address the same key.
+ * digest itself, which can be given back as `{ digest }` to address the same key. Text that is not well-formed Unicode is
+ * refused, since every lone surrogate has the same bytes.
  */
-export function digest(
+function digest(
   digits = 64,
   normalise: Normalise = (text) => text,
 ): ParamCodec<string | Uint8Array | Digest, Digest> {
@@ -85,13 +119,16 @@ export function digest(
     name: `digest(${digits})`,
     encode(value) {
       if (typeof value === 'object' && 'digest' in value) {
-        if (!shape.test(value.digest))
-          throw new RangeError(`${value.digest} is not ${digits} hexadecimal digits`)
+        if (typeof value.digest !== 'string' || !shape.test(value.digest))
+          throw new RangeError(`its digest is not ${digits} hexadecimal digits`)
         return value.digest
       }
-      const hash = nodeCrypto()
-        .createHash('sha256')
-        .update(typeof value === 'string' ? normalise(value) : value)
+      const hashed = typeof value === 'string' ? normalise(value) : value
+      if (typeof hashed === 'string' ? !hashed.isWellFormed() : !(hashed instanceof Uint8Array))
+        throw new TypeError(
+          typeof hashed === 'string' ? ILL_FORMED : `a ${typeof hashed} is neither text nor bytes`,
+        )
+      const hash = nodeCrypto().createHash('sha256').update(hashed)
       return hash.digest('hex').slice(0, digits)
     },
     decode: (text) => (shape.test(text) ? { digest: text } : undefined),
@@ -102,3 +139,6 @@ export function digest(
 export interface Digest {
   readonly digest: string
 }
+
+/** The param codecs, in one namespace, since a codec of a value may have the same name: `param.integer`, `param.day`. */
+export const param = { day, digest, hour, integer, ip } as const

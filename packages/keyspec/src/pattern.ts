@@ -7,6 +7,12 @@ export type Params<P extends string> = P extends `${string}<${infer Name}>${infe
 
 type WithoutStar<Name extends string> = Name extends `${infer Bare}*` ? Bare : Name
 
+/** The most bytes (UTF-8) that a key may have, its prefix and all. What is longer belongs in the value, or in a `param.digest()`. */
+const KEY_BYTES = 1024
+
+/** Says why a text with a lone surrogate is refused. */
+export const ILL_FORMED = 'it is not well-formed Unicode, and would be stored as another text'
+
 /** A piece of a pattern: text that stands as it is, or a placeholder (`many` when it may hold `:`). */
 export type Part = { readonly literal: string } | { readonly name: string; readonly many: boolean }
 
@@ -19,7 +25,7 @@ export interface Pattern {
   readonly params: readonly string[]
   /** What stands between the first `{` and `}`, placeholders and all: what decides the cluster slot. */
   readonly hashTag: string | undefined
-  /** The key for these texts, in the order of `params`; a `KeyError` when it would not parse back. */
+  /** The key for these texts, in the order of `params`; a `KeyError` when it would not parse back, or is too long. */
   format(texts: readonly string[]): string
   /** The texts of a key's placeholders, or `undefined` when the key is not of this pattern. */
   parse(key: string): string[] | undefined
@@ -67,6 +73,10 @@ function prove(text: string, parts: readonly Part[], params: readonly string[]):
         fail('has a < or > that does not enclose a placeholder')
       if ('name' in part && !NAME.test(part.name)) fail(`<${part.name}> is not a placeholder's name`)
     }
+  }
+  for (const name of params) {
+    if (name in Object.prototype)
+      fail(`<${name}> is a property of every JavaScript object: give the placeholder another name`)
   }
   for (let i = 1; i < params.length; i++) {
     if (params.indexOf(params[i]!) !== i) fail(`<${params[i]}> stands twice`)
@@ -162,26 +172,39 @@ function formatter(
     if (!many && value.includes(':')) {
       refuse(
         name,
-        `is ${JSON.stringify(value)}: a ":" would make it another key; declare <${name}*> if it may have one`,
+        `has a ":" at ${value.indexOf(':')}, which would make it another key; declare <${name}*> if it may have one, ` +
+          'or a param codec such as ip() or digest()',
       )
     }
     if (tagged && (value.includes('{') || value.includes('}'))) {
-      refuse(name, `is ${JSON.stringify(value)}: a brace would change the hash tag, and so the cluster slot`)
+      refuse(name, 'has a brace, which would change the hash tag, and so the cluster slot')
     }
-    if (!value.isWellFormed()) refuse(name, 'is not well-formed Unicode: it would be stored as another text')
+    if (!value.isWellFormed()) refuse(name, `cannot be written: ${ILL_FORMED}`)
+  }
+
+  const tooLong = (length: number, unit: string) => {
+    throw new KeyError(
+      `${text}: a key has at most ${KEY_BYTES} bytes, and this one would have ${length} ${unit} or more; ` +
+        'write a long text as its digest()',
+      text,
+    )
   }
 
   return (texts) => {
     let key = literals[0]!
     for (let i = 0; i < names.length; i++) {
       const value = texts[i]!
+      if (value.length > KEY_BYTES) tooLong(value.length, 'characters')
       check(value, names[i]!)
       key += value + literals[i + 1]!
     }
+    // A UTF-16 unit takes at most three bytes.
+    if (key.length * 3 > KEY_BYTES && Buffer.byteLength(key) > KEY_BYTES)
+      tooLong(Buffer.byteLength(key), 'bytes')
     if (needsTrial) {
       const back = parse(key)
       if (back === undefined || back.some((value, i) => value !== texts[i])) {
-        throw new KeyError(`${text}: ${JSON.stringify(key)} would parse back to other values`, text)
+        throw new KeyError(`${text}: a key of these values would parse back to other values`, text)
       }
     }
     return key

@@ -6,11 +6,15 @@ import { SchemaError } from './errors.ts'
 import { open } from './keyspace.ts'
 import type { Kind } from './kind/kind.ts'
 import { string } from './kind/string.ts'
-import { mount, owned, prove } from './schema.ts'
+import { mount, patternsOf, validate } from './schema.ts'
 
-const forever = { ttl: 'forever', because: 'a test' } as const
-const at = <const P extends string>(pattern: P, was: string[] = []) =>
-  string(pattern, text, { ...forever, was })
+const forever = { ttl: 'forever', reason: 'a test' } as const
+const at = <const P extends string>(pattern: P, renamedFrom: string[] = []) =>
+  string(
+    pattern,
+    text,
+    renamedFrom.length === 0 ? forever : { ...forever, renamedFrom: { pattern: renamedFrom, phase: 2 } },
+  )
 
 describe('opening a schema', () => {
   test('proves before any I/O that no two entries could own one key', () => {
@@ -29,36 +33,36 @@ describe('opening a schema', () => {
 
   test('names every conflict at once', () => {
     const schema = { a: at('a:<x>'), b: at('a:b'), c: at('c:<x>'), d: at('c:<y>') }
-    expect(() => prove(schema)).toThrow(/a:b[\s\S]*c:x/)
+    expect(() => validate(schema)).toThrow(/a:b[\s\S]*c:x/)
   })
 
   test('takes an old name for one of the entry’s own', () => {
-    expect(() => prove({ state: at('cache:doc:<id>', ['doc:<id>']), other: at('doc:<id>') })).toThrow(
+    expect(() => validate({ state: at('cache:doc:<id>', ['doc:<id>']), other: at('doc:<id>') })).toThrow(
       /"doc:x"/,
     )
-    expect(() => prove({ state: at('doc:new:<id>', ['doc:<id*>']) })).toThrow(/could both own/)
-    expect(() => prove({ state: at('cache:doc:<id>', ['doc:<id>']) })).not.toThrow()
+    expect(() => validate({ state: at('doc:new:<id>', ['doc:<id*>']) })).toThrow(/could both own/)
+    expect(() => validate({ state: at('cache:doc:<id>', ['doc:<id>']) })).not.toThrow()
   })
 
   test('proves across mounted schemas, with the prefixes they stand under', () => {
     const inner = { session: at('session:<id>') }
-    expect(() => prove({ one: mount('a:', inner), two: mount('b:', inner) })).not.toThrow()
-    expect(() => prove({ one: mount('', inner), two: mount('', inner) })).toThrow(
+    expect(() => validate({ one: mount('a:', inner), two: mount('b:', inner) })).not.toThrow()
+    expect(() => validate({ one: mount('', inner), two: mount('', inner) })).toThrow(
       /one\.session .* two\.session .*"session:x"/,
     )
   })
 
   test('takes the prefixes that are prefixes of each other for what they are', () => {
     expect(() =>
-      prove({ a: mount('app:', { x: at('<id>') }), b: mount('app:b:', { x: at('<id>') }) }),
+      validate({ a: mount('app:', { x: at('<id>') }), b: mount('app:b:', { x: at('<id>') }) }),
     ).not.toThrow()
     expect(() =>
-      prove({ a: mount('app:', { x: at('<id*>') }), b: mount('app:b:', { x: at('<id>') }) }),
+      validate({ a: mount('app:', { x: at('<id*>') }), b: mount('app:b:', { x: at('<id>') }) }),
     ).toThrow(/"app:b:x"/)
   })
 
   test('refuses a prefix with a placeholder', () => {
-    expect(() => prove({ a: at('a') }, { prefix: '<env>:' })).toThrow(/fixed text/)
+    expect(() => validate({ a: at('a') }, { prefix: '<env>:' })).toThrow(/fixed text/)
   })
 })
 
@@ -70,19 +74,21 @@ describe('on a cluster', () => {
   })
 
   test('what one verb touches must share a hash tag', () => {
-    expect(() => prove({ jobs: pair('jobs:waiting', 'jobs:done') }, { cluster: true })).toThrow(
+    expect(() => validate({ jobs: pair('jobs:waiting', 'jobs:done') }, { cluster: true })).toThrow(
       'jobs touches "jobs:waiting", "jobs:done" in one step',
     )
-    expect(() => prove({ jobs: pair('jobs:waiting', 'jobs:done') }, { cluster: false })).not.toThrow()
-    expect(() => prove({ jobs: pair('{jobs}:waiting', '{jobs}:done') }, { cluster: true })).not.toThrow()
-    expect(() => prove({ jobs: pair('q:{<name>}:a', 'q:{<name>}:b:<id>') }, { cluster: true })).not.toThrow()
-    expect(() => prove({ jobs: pair('q:{<name>}:a', 'q:{<id>}:b:<name>') }, { cluster: true })).toThrow(
+    expect(() => validate({ jobs: pair('jobs:waiting', 'jobs:done') }, { cluster: false })).not.toThrow()
+    expect(() => validate({ jobs: pair('{jobs}:waiting', '{jobs}:done') }, { cluster: true })).not.toThrow()
+    expect(() =>
+      validate({ jobs: pair('q:{<name>}:a', 'q:{<name>}:b:<id>') }, { cluster: true }),
+    ).not.toThrow()
+    expect(() => validate({ jobs: pair('q:{<name>}:a', 'q:{<id>}:b:<name>') }, { cluster: true })).toThrow(
       /hash tag/,
     )
   })
 
   test('a hash tag in the prefix serves all', () => {
-    expect(() => prove({ jobs: pair('a', 'b') }, { cluster: true, prefix: '{app}:' })).not.toThrow()
+    expect(() => validate({ jobs: pair('a', 'b') }, { cluster: true, prefix: '{app}:' })).not.toThrow()
   })
 })
 
@@ -93,7 +99,7 @@ describe('a declaration', () => {
   })
 
   test('that is forever must say why', () => {
-    expect(() => string('a', text, { ttl: 'forever', because: ' ' })).toThrow(/say why/)
+    expect(() => string('a', text, { ttl: 'forever', reason: ' ' })).toThrow(/say why/)
   })
 
   test.each([
@@ -101,8 +107,8 @@ describe('a declaration', () => {
     [{ ttl: 'soon' }, /not a duration/],
     [{ ttl: '1h', subject: 'user' }, /no placeholder <user>/],
     [{ ttl: '1h', params: { user: { name: 'x', encode: String, decode: String } } }, /no placeholder <user>/],
-    [{ ttl: '1h', was: ['b:<other>'] }, /same placeholders/],
-    [{ ttl: '1h', was: ['b:<id'] }, /does not enclose/],
+    [{ ttl: '1h', renamedFrom: { pattern: 'b:<other>', phase: 2 } }, /same placeholders/],
+    [{ ttl: '1h', renamedFrom: { pattern: 'b:<id', phase: 2 } }, /does not enclose/],
   ])('of %j is refused', (options, why) => {
     expect(() => string('a:<id>', text, options as never)).toThrow(SchemaError)
     expect(() => string('a:<id>', text, options as never)).toThrow(why)
@@ -112,7 +118,7 @@ describe('a declaration', () => {
 test('the patterns of a schema are listed with their paths, prefixes and old names', () => {
   const schema = { app: mount('app:', { state: at('state:<id>', ['old:<id>']) }), count: at('count') }
   expect(
-    [...owned(schema, 'prod:')].map(({ entry, pattern, legacy }) => [entry, pattern.text, legacy]),
+    [...patternsOf(schema, 'prod:')].map(({ entry, pattern, legacy }) => [entry, pattern.text, legacy]),
   ).toEqual([
     ['app.state', 'prod:app:state:<id>', false],
     ['app.state', 'prod:app:old:<id>', true],

@@ -11,11 +11,11 @@ const root = path.resolve(import.meta.dirname, '../../..')
 const FORMS: [declaration: (n: number) => string, use: (n: number) => string][] = [
   [
     (n) =>
-      `e${n}: string('e${n}:<userId>:<at>', json(v.object({ a${n}: v.string() })), { ttl: '1h', params: { at: hour }, subject: 'userId' })`,
+      `e${n}: string('e${n}:<userId>:<at>', json(v.object({ a${n}: v.string() })), { ttl: '1h', params: { at: param.hour }, subject: 'userId' })`,
     (n) => `keys.e${n}({ userId: 1, at: new Date() }).get()`,
   ],
   [
-    (n) => `e${n}: mount('m${n}:', { x: string('x:<id*>:<b>', text, { ttl: 'forever', because: 'b' }) })`,
+    (n) => `e${n}: mount('m${n}:', { x: string('x:<id*>:<b>', text, { ttl: 'forever', reason: 'b' }) })`,
     (n) => `keys.e${n}.x({ id: 1, b: 2 }).set('x')`,
   ],
   [
@@ -36,7 +36,7 @@ function schemaOf(entries: number): string {
   const each = Array.from({ length: entries }, (_, n) => ({ n, form: FORMS[n % FORMS.length]! }))
   return [
     "import * as v from 'valibot'",
-    "import { hash, hour, integer, json, mount, open, sortedSet, string, text, type Connection } from 'keyspec'",
+    "import { hash, integer, json, mount, open, param, sortedSet, string, text, type Connection } from 'keyspec'",
     "import { slidingWindow } from 'keyspec/recipes'",
     'declare const connection: Connection',
     `const schema = {\n${each.map(({ n, form: [declare] }) => declare(n)).join(',\n')}\n}`,

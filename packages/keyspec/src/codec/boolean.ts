@@ -4,12 +4,12 @@ import { textCodec } from './codec.ts'
 export const boolean = textCodec<boolean>({
   name: 'boolean',
   encode(value) {
-    if (typeof value !== 'boolean') throw new TypeError(`${typeof value} is not a boolean`)
+    if (typeof value !== 'boolean') throw new TypeError(`a ${typeof value} is not a boolean`)
     return value ? '1' : '0'
   },
   decode(stored) {
     if (stored !== '1' && stored !== '0')
-      throw new TypeError(`${JSON.stringify(stored.slice(0, 40))} is neither 1 nor 0`)
+      throw new TypeError(`it is neither 1 nor 0 (${stored.length} characters)`)
     return stored === '1'
   },
 })

@@ -13,7 +13,7 @@ export function float32(dimensions: number): Codec<Float32Array, Float32Array | 
     encode(value) {
       if (value.length !== dimensions)
         throw new RangeError(`it has ${value.length} dimensions, not ${dimensions}`)
-      const vector = value instanceof Float32Array ? value : Float32Array.from(value)
+      const vector = value instanceof Float32Array ? value : single(value)
       const packed = Buffer.from(vector.buffer, vector.byteOffset, length)
       return LITTLE_ENDIAN ? packed : Buffer.from(packed).swap32()
     },
@@ -29,4 +29,15 @@ export function float32(dimensions: number): Codec<Float32Array, Float32Array | 
       return new Float32Array(copy.buffer, copy.byteOffset, dimensions)
     },
   })
+}
+
+/** Text, a hole or a number above 3.4e38 would be packed as NaN or as infinity. */
+function single(value: readonly number[]): Float32Array {
+  const vector = Float32Array.from(value)
+  for (let at = 0; at < vector.length; at += 1) {
+    if (typeof value[at] !== 'number') throw new TypeError(`its element ${at} is not a number`)
+    if (!Number.isFinite(vector[at]) && Number.isFinite(value[at]))
+      throw new RangeError(`its element ${at} is beyond single precision`)
+  }
+  return vector
 }

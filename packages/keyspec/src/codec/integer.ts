@@ -1,17 +1,21 @@
 import { textCodec } from './codec.ts'
 
-/** A whole number within ±(2^53 − 1), in decimal, as INCR writes it. */
+/**
+ * A whole number within ±(2^53 − 1), in decimal, as INCR writes it. Reads that one spelling only: `1e3`, `0x10`, `+5`,
+ * `007`, `-0` and `5` with white space are refused.
+ */
 export const integer = textCodec<number>({
   name: 'integer',
   encode(value) {
-    if (!Number.isSafeInteger(value))
-      throw new RangeError(`${String(value)} is not a whole number within ±(2^53 − 1)`)
+    if (!Number.isSafeInteger(value)) throw new RangeError('it is not a whole number within ±(2^53 − 1)')
     return String(value)
   },
   decode(stored) {
     const value = Number(stored)
-    if (stored.trim() === '' || !Number.isSafeInteger(value))
-      throw new RangeError(`${JSON.stringify(stored.slice(0, 40))} is not a whole number within ±(2^53 − 1)`)
+    if (!Number.isSafeInteger(value) || String(value) !== stored)
+      throw new RangeError(
+        `it is not a whole number within ±(2^53 − 1) in decimal form (${stored.length} characters)`,
+      )
     return value
   },
 })

@@ -1,4 +1,21 @@
-import type { Merge } from './merge.ts'
+/** What became of one of several merged calls: its own answer or its own error. */
+export type Outcome = { readonly reply: Reply } | { readonly error: unknown }
+
+/** How calls of one tick become one command. Calls of one merge must commute unless they share a key. */
+export interface Merge {
+  /** Calls with the same group can go out together; groups of one run go out side by side. */
+  group(call: Command, cluster: boolean): string | number
+  /** The calls only read, one key each, which is their first argument. */
+  readonly reads?: boolean
+  /** Calls of different groups may share a key too, so only neighbours of one group go out together. */
+  readonly neighbours?: boolean
+  /** How many calls one command may carry: a longer run goes out in chunks, so that none holds the server. */
+  readonly most: number
+  /** Sends two calls or more of one group as one; answers for each, in order. */
+  send(connection: Connection, calls: readonly Command[]): Promise<readonly Outcome[]>
+  /** Sends one call that found no neighbour. */
+  sendOne(connection: Connection, call: Command): Promise<Reply>
+}
 
 /** One argument of a command: text, sent as UTF-8, or bytes as they are. */
 export type Argument = string | Uint8Array
@@ -20,7 +37,7 @@ export interface Shape {
   readonly keyCount: number | 'rest'
   /** The strings of the reply come as bytes. */
   readonly bytes?: boolean
-  /** The command waits on the server (BLPOP …), so no deadline of the client's applies to it. */
+  /** The command waits on the server (BLPOP …): its own time counts beside the bound of the adapter. */
   readonly blocks?: boolean
   /** How calls of one tick that stand side by side become one. */
   readonly merge?: Merge
@@ -28,8 +45,9 @@ export interface Shape {
 
 /**
  * The port: all that Keyspec needs of a client. It rejects (and never throws) with a `ServerError` when the server
- * answered with an error, and with whatever the client throws when it did not answer at all. Commands on one key reach
- * the server in the order of the calls. Whoever writes an adapter checks it with `connectionSuite` of keyspec/testing.
+ * answered with an error. Without an answer it rejects within a bound: with a `NotSentError` if the command was certainly not
+ * written to the socket, else with an `UnknownOutcomeError`. It sends a command at most once, unless the server refused it.
+ * Commands on one key reach the server in the order of the calls. Check your own adapter with `connectionSuite` of keyspec/testing.
  */
 export interface Connection {
   /** Names the client in findings and health, nothing else: `'node-redis'`. */

@@ -5,7 +5,7 @@ import { slotOf } from '../connection/slot.ts'
 import { ScriptError } from '../errors.ts'
 import { type Home, homeOf, Key } from './key.ts'
 import type { KeySpec, Opening } from './kind.ts'
-import { writeWithLifetime, type WriteOptions } from './write.ts'
+import { type WriteCommand, writeWithLifetime, type WriteOptions } from './write.ts'
 
 /** What the collections of one entry share: the codec of their elements besides. */
 export interface CollectionHome<T, In> extends Home {
@@ -48,7 +48,11 @@ export class Collection<T, In = T> extends Key {
     return reply === null ? undefined : this.decode(this.home.codec, reply)
   }
 
-  protected write(command: string, values: readonly Argument[], options?: WriteOptions): Promise<Reply> {
+  protected write(
+    command: WriteCommand,
+    values: readonly Argument[],
+    options?: WriteOptions,
+  ): Promise<Reply> {
     return writeWithLifetime(this.home, this.name, command, values, options)
   }
 }

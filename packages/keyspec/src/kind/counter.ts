@@ -10,6 +10,7 @@ import { type Entry, openEntry } from './entry.ts'
 import { homeOf } from './key.ts'
 import { type EntryOptions, type Kind, keySpec } from './kind.ts'
 import { ttlFor } from './lifetime.ts'
+import { VERBS } from './permission.ts'
 import * as lua from './lua.gen.ts'
 import { ManyStrings, stringHome, StringKey } from './string.ts'
 import { renewalOf } from './write.ts'
@@ -22,7 +23,7 @@ export type CounterEntry<P extends string, C> = Entry<P, C, CounterKey, ManyCoun
  * `renew: 'creation'` it counts what happened since its first count, for as long as its `ttl`.
  *
  * @example
- * const calls = counter('calls:<hour>', { ttl: '2h', renew: 'creation', params: { hour } })
+ * const calls = counter('calls:<hour>', { ttl: '2h', renew: 'creation', params: { hour: param.hour } })
  * await keys.calls({ hour: new Date() }).increment()
  */
 export function counter<const P extends string, const C extends ParamCodecs<P> = {}>(
@@ -33,6 +34,7 @@ export function counter<const P extends string, const C extends ParamCodecs<P> =
   return {
     keys: [spec],
     together: false,
+    commands: VERBS.counter,
     open(opening) {
       const home = stringHome(homeOf(spec, opening), integer)
       return openEntry(
@@ -49,8 +51,17 @@ const increment = script('kind/increment', {
   keys: ['key'],
   args: { by: text, ttlMs: digits, renew: text },
   lua: lua.increment,
+  commands: ['INCRBY', 'PEXPIRE', 'PTTL'],
   reply: optionalReply(countReply),
   merge: true,
+})
+
+const takeCount = script('kind/take-count', {
+  keys: ['key'],
+  args: {},
+  lua: lua.takeCount,
+  commands: ['DEL', 'GET'],
+  reply: optionalReply(textReply),
 })
 
 /** A key that holds a count. */
@@ -77,8 +88,14 @@ export class CounterKey extends StringKey<number> {
   }
 
   /** Counts down; answers the new count, which may be negative. */
-  decrement(by = 1): Promise<number> {
+  async decrement(by = 1): Promise<number> {
     return this.increment(-by)
+  }
+
+  /** Deletes the counter and answers what it had counted, or `undefined` where it is absent. What is no count stays. */
+  override async getAndDelete(): Promise<number | undefined> {
+    const stored = await takeCount.run(this.home.connection, { key: this.name }, {})
+    return stored === undefined ? undefined : this.decode(integer, stored)
   }
 
   /** Deletes the counter and answers what it had counted, in one step: no count is missed or seen twice. */

@@ -4,20 +4,20 @@ import { all, connected } from '../../../../test-support/connected.ts'
 import { text } from '../codec/text.ts'
 import { KeyError, SchemaError } from '../errors.ts'
 import { open } from '../keyspace.ts'
-import { day, digest, hour, number } from '../param.ts'
+import { param } from '../param.ts'
 import { unique } from '../testing/index.ts'
 import { string } from './string.ts'
 
 const { redis, connection } = await connected()
-const forever = { ttl: 'forever', because: 'a test' } as const
+const forever = { ttl: 'forever', reason: 'a test' } as const
 const schema = {
   session: string('session:<userId>', text, { ttl: '1h' }),
   task: string('task:<run*>:<task>', text, forever),
   tagged: string('queue:{<name>}:job:<id>', text, forever),
   last: string('last', text, forever),
-  hourly: string('calls:<at>:<id>', text, { ...forever, params: { at: hour, id: number } }),
-  daily: string('day:<at>', text, { ...forever, params: { at: day } }),
-  cached: string('cache:<content>', text, { ...forever, params: { content: digest(16) } }),
+  hourly: string('calls:<at>:<id>', text, { ...forever, params: { at: param.hour, id: param.integer } }),
+  daily: string('day:<at>', text, { ...forever, params: { at: param.day } }),
+  cached: string('cache:<content>', text, { ...forever, params: { content: param.digest(16) } }),
 }
 const fresh = (prefix = `${unique()}:`) => ({ prefix, keys: open(schema, connection, { prefix }) })
 
@@ -37,7 +37,7 @@ test('a key has the name that its values make, prefix and all', () => {
 
 test.each([
   ['an empty value', { userId: '' }, /session:<userId>: <userId> is empty/],
-  ['a colon', { userId: 'a:b' }, /<userId> is "a:b": a ":" would make it another key/],
+  ['a colon', { userId: 'a:b' }, /<userId> has a ":" at 1, which would make it another key/],
   ['no value', {}, /<userId> has no value/],
   ['null', { userId: null }, /<userId> has no value/],
   ['a lone surrogate', { userId: 'a\ud800' }, /not well-formed Unicode/],
@@ -45,23 +45,30 @@ test.each([
   ['infinity', { userId: Infinity }, /<userId> is Infinity/],
   ['an object', { userId: {} }, /<userId> is a object/],
   ['a boolean', { userId: true }, /<userId> is a boolean/],
-])('%s is no placeholder’s value', (_, params, message) => {
+  ['a text of a megabyte', { userId: 'x'.repeat(2 ** 20) }, /a key has at most 1024 bytes/],
+])('%s is no placeholder’s value: the verbs reject', async (_, params, message) => {
   const { keys } = fresh()
-  const asking = () => keys.session(params as never)
-  expect(asking).toThrow(KeyError)
-  expect(asking).toThrow(message)
+  const refused = await keys
+    .session(params as never)
+    .get()
+    .catch((error: unknown) => error)
+  expect(refused).toBeInstanceOf(KeyError)
+  expect((refused as KeyError).message).toMatch(message)
+  expect((refused as KeyError).message.length).toBeLessThan(300)
 })
 
-test('a value that would change the hash tag, or that its codec refuses, is a KeyError', () => {
+test('a value that would change the hash tag, or that its codec refuses, is a KeyError', async () => {
   const { keys } = fresh()
   for (const name of ['a{b', 'a}b', '{}']) {
-    expect(() => keys.tagged({ name, id: 1 })).toThrow(/a brace would change the hash tag/)
-    expect(() => keys.tagged({ name: 'a', id: name })).toThrow(KeyError)
+    await expect(keys.tagged({ name, id: 1 }).get()).rejects.toThrow(
+      /a brace, which would change the hash tag/,
+    )
+    await expect(keys.tagged({ name: 'a', id: name }).get()).rejects.toThrow(KeyError)
   }
   expect(keys.session({ userId: '{}' }).name).toMatch(/session:\{\}$/)
-  expect(() => keys.hourly({ at: new Date(Number.NaN), id: 1 })).toThrow(KeyError)
-  expect(() => keys.hourly({ at: new Date(), id: 1.5 })).toThrow(
-    /<id> is not number: 1.5 is not a whole number/,
+  await expect(keys.hourly({ at: new Date(Number.NaN), id: 1 }).get()).rejects.toThrow(KeyError)
+  await expect(keys.hourly({ at: new Date(), id: 1.5 }).get()).rejects.toThrow(
+    /<id> is not integer: it is not a whole number/,
   )
 })
 
@@ -145,15 +152,18 @@ test('many keys are counted and deleted, more than one command would take', asyn
   expect(await many.delete()).toBe(1100)
   expect(await many.exists()).toBe(0)
   expect(await keys.session.many([]).delete()).toBe(0)
-  expect(() => keys.session.many([{ userId: 1 }, { userId: '' }])).toThrow(KeyError)
+  const [named, unnamed] = [...keys.session.many([{ userId: 1 }, { userId: '' }])]
+  expect(await named!.exists()).toBe(false)
+  await expect(unnamed!.exists()).rejects.toThrow(KeyError)
+  await expect(keys.session.many([{ userId: 1 }, { userId: '' }]).delete()).rejects.toThrow(KeyError)
 })
 
 test('a declaration of a placeholder that is not there is refused', () => {
   expect(() => string('a:<x>', text, { ...forever, subject: 'y' as never })).toThrow(SchemaError)
-  expect(() => string('a:<x>', text, { ...forever, params: { y: hour } as never })).toThrow(
+  expect(() => string('a:<x>', text, { ...forever, params: { y: param.hour } as never })).toThrow(
     '"a:<x>" has no placeholder <y>',
   )
-  expect(() => string('a:<x>', text, { ...forever, was: ['b:<y>'] })).toThrow(
+  expect(() => string('a:<x>', text, { ...forever, renamedFrom: { pattern: 'b:<y>', phase: 2 } })).toThrow(
     'both need the same placeholders',
   )
 })

@@ -1,12 +1,15 @@
-import { KeyError, reason } from '../errors.ts'
+import { pageOf } from '../connection/page.ts'
+import { KeyError, withoutValue } from '../errors.ts'
 import { type Connection, ALL_KEYS, NO_KEY, ONE_KEY, type Reply } from '../connection/connection.ts'
 import type { ParamCodec, ParamTexts, ParamValues } from '../param.ts'
 import { type Pattern, pattern as parsePattern } from '../pattern.ts'
 import type { Key } from './key.ts'
 import type { KeySpec, Opening } from './kind.ts'
+import { refused } from './refused.ts'
 
 /**
- * An entry of an open keyspace: called with the values of its placeholders it gives the key.
+ * An entry of an open keyspace: called with the values of its placeholders it gives the key. It never throws: the verbs
+ * of a key that cannot be named reject with a `KeyError`.
  * `K` is the key's handle, `M` the handle of many keys at once, `P` the pattern, `C` its param codecs.
  */
 export interface Entry<P extends string, C, K, M = Many<K>> {
@@ -77,30 +80,64 @@ export function openEntry<P extends string, C, K, M = Many<K>>(
   const pattern = prefixed(spec.pattern, prefix)
   const nameOf = keyWriter(pattern, spec.params)
   const parse = keyReader<Record<string, unknown>>(pattern, spec.params)
-  const old = spec.was.map((before) => {
-    const was = prefixed(before, prefix)
-    return [was, keyReader<Record<string, unknown>>(was, spec.params)] as const
+  const old = (spec.phase === 3 ? [] : spec.renamedFrom).map((before) => {
+    const renamedFrom = prefixed(before, prefix)
+    return [renamedFrom, keyReader<Record<string, unknown>>(renamedFrom, spec.params)] as const
   })
 
-  const entry = (params: Record<string, unknown> = {}) => keyAt(nameOf(params), params)
+  const entry = (params: Record<string, unknown> = {}) => {
+    try {
+      return keyAt(nameOf(params), params)
+    } catch (error) {
+      return refused(error) as K
+    }
+  }
+  // A key that was found is shown, whatever its verbs say.
+  const found = (name: string, params: Record<string, unknown>) => {
+    try {
+      return keyAt(name, params)
+    } catch (error) {
+      return refused(error) as K
+    }
+  }
   const methods = {
-    many: (params: Iterable<Record<string, unknown>>) => manyOf(Array.from(params, entry), connection),
+    many(params: Iterable<Record<string, unknown>>): M {
+      let failed: { readonly error: unknown } | undefined
+      const keys: K[] = []
+      try {
+        for (const each of params) {
+          try {
+            keys.push(keyAt(nameOf(each), each))
+          } catch (error) {
+            failed ??= { error }
+            keys.push(refused(error) as K)
+          }
+        }
+      } catch (error) {
+        failed ??= { error }
+      }
+      const many = manyOf(keys, connection)
+      // What is not a `Many` has no verbs of its own.
+      return failed !== undefined && many instanceof Many ? (refused(failed.error, keys) as M) : many
+    },
     parse,
-    async *scan({ count = 512 }: { readonly count?: number } = {}) {
-      // Whoever uses a key as it is shown moves it to its new name, where it would be found again.
+    async *scan(options: { readonly count?: number } = {}) {
+      // In the body, since a generator's parameters are read when it is called.
+      const { count = 512 } = options
+      // A key that is used while it is shown may move to its new name, where the scan finds it again.
       const shown = new Set<string>()
       for (const [before, read] of old) {
-        for await (const found of scanNames(connection, before, count)) {
-          const params = read(found)
+        for await (const oldName of scanNames(connection, before, count)) {
+          const params = read(oldName)
           const name = params === undefined ? undefined : nameOrNone(nameOf, params)
           if (params === undefined || name === undefined || shown.has(name)) continue
           shown.add(name)
-          yield { params, key: keyAt(name, params) }
+          yield { params, key: found(name, params) }
         }
       }
       for await (const name of scanNames(connection, pattern, count)) {
         const params = shown.has(name) ? undefined : parse(name)
-        if (params !== undefined) yield { params, key: keyAt(name, params) }
+        if (params !== undefined) yield { params, key: found(name, params) }
       }
     },
   }
@@ -110,6 +147,11 @@ export function openEntry<P extends string, C, K, M = Many<K>>(
 /** The pattern with the keyspace's prefix before it. */
 export function prefixed(pattern: Pattern, prefix: string): Pattern {
   return prefix === '' ? pattern : parsePattern(prefix + pattern.text)
+}
+
+/** The pattern of a spec's keys with what stands before it, on one server or on a cluster. */
+export function wholePattern({ pattern, onCluster }: KeySpec, before: string, cluster: boolean): Pattern {
+  return cluster && onCluster !== undefined ? onCluster(before) : prefixed(pattern, before)
 }
 
 /** Writes a key from values; a `KeyError` names the pattern and the placeholder that cannot stand there. */
@@ -138,7 +180,8 @@ function paramText(
     try {
       return codec.encode(value)
     } catch (error) {
-      throw new KeyError(`${text}: <${name}> is not ${codec.name}: ${reason(error)}`, text, error)
+      const cause = withoutValue(error, value)
+      throw new KeyError(`${text}: <${name}> is not ${codec.name}: ${cause.message}`, text, cause)
     }
   }
   if (typeof value === 'string') return value
@@ -193,10 +236,8 @@ async function* scanNames(connection: Connection, pattern: Pattern, count: numbe
   for (const master of await connection.masters()) {
     let cursor = '0'
     do {
-      const [next, names] = (await master.send(
-        ['SCAN', cursor, 'MATCH', glob, 'COUNT', String(count)],
-        NO_KEY,
-      )) as [string, string[]]
+      const reply = await master.send(['SCAN', cursor, 'MATCH', glob, 'COUNT', String(count)], NO_KEY)
+      const [next, names] = pageOf<string>(reply, 'SCAN')
       cursor = next
       yield* new Set(names)
     } while (cursor !== '0')

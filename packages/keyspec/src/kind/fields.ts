@@ -6,8 +6,8 @@ export interface FieldCodecs {
   readonly [field: string]: Codec<any, any>
 }
 
-/** Fields of any name, all of one codec: `hash('jobs', record(json(Job)), …)`. */
-export function record<T, In>(codec: Codec<T, In>): { readonly '*': Codec<T, In> } {
+/** Fields of any name, all of one codec: `hash('jobs', fields(json(Job)), …)`. */
+export function fields<T, In>(codec: Codec<T, In>): { readonly '*': Codec<T, In> } {
   return { '*': codec }
 }
 

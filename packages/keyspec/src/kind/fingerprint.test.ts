@@ -39,6 +39,6 @@ test('the server may evict what expires by itself, unless it is said', () => {
   const evictable = (options: object) => string('a:<id>', text, options as never).keys[0]!.evictable
   expect(evictable({ ttl: '1h' })).toBe(true)
   expect(evictable({ ttl: '1h', evictable: false })).toBe(false)
-  expect(evictable({ ttl: 'forever', because: 'state' })).toBe(false)
-  expect(evictable({ ttl: 'forever', because: 'made anew at will', evictable: true })).toBe(true)
+  expect(evictable({ ttl: 'forever', reason: 'state' })).toBe(false)
+  expect(evictable({ ttl: 'forever', reason: 'made anew at will', evictable: true })).toBe(true)
 })

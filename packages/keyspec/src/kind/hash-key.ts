@@ -1,3 +1,4 @@
+import { pageOf } from '../connection/page.ts'
 import { integer } from '../codec/integer.ts'
 import { type Argument, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
 import { DecodeError } from '../errors.ts'
@@ -34,6 +35,7 @@ const UPDATE = {
   keys: ['key'],
   args: { ttlMs: digits, renew: text, values: rest },
   lua: lua.updateFields,
+  commands: ['HGETALL', 'HSET', 'PEXPIRE', 'PTTL'],
   reply: (reply: Reply) => reply,
 } as const
 const update = script('kind/update-fields', UPDATE)
@@ -42,6 +44,7 @@ const UPDATE_IF = {
   keys: ['key'],
   args: { ttlMs: digits, renew: text, expected: int, values: rest },
   lua: lua.updateFieldsIf,
+  commands: ['HGET', 'HGETALL', 'HSET', 'PEXPIRE', 'PTTL'],
   reply: (reply: Reply) => reply,
 } as const
 const updateIf = script('kind/update-fields-if', UPDATE_IF)
@@ -50,6 +53,7 @@ const increment = script('kind/increment-field', {
   keys: ['key'],
   args: { field: text, by: text, back: text, ttlMs: digits, renew: text },
   lua: lua.incrementField,
+  commands: ['HINCRBY', 'PEXPIRE', 'PTTL'],
   reply: optionalReply(countReply),
   merge: true,
 })
@@ -177,12 +181,15 @@ export class HashKey<F> extends Key {
    * Field by field, found with HSCAN in batches of about `count`: for hashes too large to be read at once. A field that
    * comes or goes meanwhile may be missed, and one may be shown twice.
    */
-  async *scan({ count = 512 }: { readonly count?: number } = {}): AsyncGenerator<HashField<F, FieldName<F>>> {
+  async *scan(options: { readonly count?: number } = {}): AsyncGenerator<HashField<F, FieldName<F>>> {
+    // In the body, since a generator's parameters are read when it is called.
+    const { count = 512 } = options
     let cursor = '0'
     do {
       const command = ['HSCAN', this.name, cursor, 'COUNT', String(count)]
-      const [next, flat] = (await this.read(command, this.home.shape)) as [Reply, readonly Reply[]]
-      cursor = String(next)
+      const reply = await this.read(command, this.home.shape)
+      const [next, flat] = pageOf(reply, 'HSCAN', this.name)
+      cursor = next
       for (const [field, value] of Object.entries(this.#values(flat))) {
         yield { field, value } as HashField<F, FieldName<F>>
       }

@@ -1,18 +1,18 @@
 import { expectTypeOf, test } from 'vitest'
 import { bytes } from '../codec/bytes.ts'
-import { instant } from '../codec/instant.ts'
+import { isoDate } from '../codec/iso-date.ts'
 import { integer } from '../codec/integer.ts'
 import { text } from '../codec/text.ts'
 import type { Connection } from '../connection/connection.ts'
 import { open } from '../keyspace.ts'
-import { record } from './fields.ts'
+import { fields } from './fields.ts'
 import { hash } from './hash.ts'
 
 const keys = open(
   {
-    run: hash('run:<id>', { status: text, done: integer, at: instant, blob: bytes }, { ttl: '25h' }),
-    jobs: hash('jobs', record(integer), { ttl: '1h' }),
-    names: hash('names', record(text), { ttl: '1h' }),
+    run: hash('run:<id>', { status: text, done: integer, at: isoDate, blob: bytes }, { ttl: '25h' }),
+    jobs: hash('jobs', fields(integer), { ttl: '1h' }),
+    names: hash('names', fields(text), { ttl: '1h' }),
   },
   {} as Connection,
 )

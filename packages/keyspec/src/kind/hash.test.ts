@@ -8,7 +8,7 @@ import { json } from '../codec/json.ts'
 import { text } from '../codec/text.ts'
 import { open } from '../keyspace.ts'
 import { unique } from '../testing/index.ts'
-import { record } from './fields.ts'
+import { fields } from './fields.ts'
 import { hash } from './hash.ts'
 
 const { redis, connection } = await connected()
@@ -18,9 +18,9 @@ const schema = {
     { status: text, done: integer, blob: bytes, ids: json(v.array(v.string())) },
     { ttl: '25h' },
   ),
-  plain: hash('plain:<id>', { status: text, done: integer }, { ttl: 'forever', because: 'a test' }),
-  jobs: hash('jobs', record(json(v.object({ url: v.string() }))), { ttl: 'forever', because: 'a test' }),
-  blobs: hash('blobs', record(bytes), { ttl: '1h' }),
+  plain: hash('plain:<id>', { status: text, done: integer }, { ttl: 'forever', reason: 'a test' }),
+  jobs: hash('jobs', fields(json(v.object({ url: v.string() }))), { ttl: 'forever', reason: 'a test' }),
+  blobs: hash('blobs', fields(bytes), { ttl: '1h' }),
 }
 const fresh = () => {
   const prefix = `${unique()}:`
@@ -153,7 +153,7 @@ test('a value that its codec refuses, or cannot read, is named with its key and 
   const name = `${prefix}plain:1`
   const plain = keys.plain({ id: 1 })
   await expect(plain.set({ status: 'x', done: 1.5 })).rejects.toThrow(
-    `${name}: not written, the value is not integer at field "done": 1.5 is not a whole number`,
+    `${name}: not written, the value is not integer at field "done": it is not a whole number`,
   )
   expect(await redis.command('EXISTS', name)).toBe(0)
   await redis.command('HSET', name, 'status', 'ok', 'done', 'x')
@@ -243,4 +243,19 @@ test('many are read at once', async () => {
   const { keys } = fresh()
   await keys.plain({ id: 2 }).set({ done: 2 })
   expect(await keys.plain.many([{ id: 1 }, { id: 2 }]).get()).toEqual([undefined, { done: 2 }])
+})
+
+test('a field counts up to 2^53 − 1 either way, and one step beyond leaves it there', async () => {
+  const { prefix, keys } = fresh()
+  const plain = keys.plain({ id: 1 })
+  const field = () => redis.command('HGET', `${prefix}plain:1`, 'done')
+  const most = Number.MAX_SAFE_INTEGER
+  await plain.set({ done: most - 1 })
+  expect(await plain.increment('done')).toBe(most)
+  await expect(plain.increment('done')).rejects.toMatchObject({ code: 'E_ENCODE' })
+  expect(await field()).toBe(String(most))
+  await plain.set({ done: 1 - most })
+  expect(await plain.increment('done', -1)).toBe(-most)
+  await expect(plain.increment('done', -1)).rejects.toMatchObject({ code: 'E_ENCODE' })
+  expect(await field()).toBe(String(-most))
 })

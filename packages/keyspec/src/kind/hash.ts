@@ -5,12 +5,13 @@ import { type FieldCodecs, type FieldValues, fieldsOf } from './fields.ts'
 import { HashKey } from './hash-key.ts'
 import { homeOf } from './key.ts'
 import { type EntryOptions, type Kind, keySpec } from './kind.ts'
+import { VERBS } from './permission.ts'
 
 /** An entry of hashes: `keys.run({ id })` is a `HashKey`. */
 export type HashEntry<P extends string, C, F> = Entry<P, C, HashKey<F>, ManyHashes<F>>
 
 /**
- * Named fields at a key (HSET, HGET), each with a codec of its own, or `record(codec)` for fields of any name. Every
+ * Named fields at a key (HSET, HGET), each with a codec of its own, or `fields(codec)` for fields of any name. Every
  * field may be absent on reading; fields that are not declared are neither shown nor touched. A hash without fields is
  * no key.
  *
@@ -28,6 +29,7 @@ export function hash<
   return {
     keys: [spec],
     together: false,
+    commands: VERBS.hash,
     open(opening) {
       const shape = codecs.bytes ? ONE_KEY_BYTES : ONE_KEY
       const home = { ...homeOf(spec, opening), fields: codecs, shape }

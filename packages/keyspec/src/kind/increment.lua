@@ -3,7 +3,7 @@
 -- The count is answered as text: a client may build a number digit by digit, and round the greatest ones.
 local count = redis.call('INCRBY', key, by)
 if count > 9007199254740991 or count < -9007199254740991 then
-  redis.call('DECRBY', key, by)
+  redis.call('INCRBY', key, string.format('%.0f', -by))
   return false
 end
 if ttlMs ~= '0' and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end

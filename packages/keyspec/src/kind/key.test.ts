@@ -8,7 +8,7 @@ import { string } from './string.ts'
 const { redis, connection } = await connected()
 const schema = {
   short: string('short:<id>', text, { ttl: '1h' }),
-  state: string('state:<id>', text, { ttl: 'forever', because: 'a test' }),
+  state: string('state:<id>', text, { ttl: 'forever', reason: 'a test' }),
   used: string('used:<id>', text, { ttl: '1h', renew: 'read' }),
 }
 const fresh = () => open(schema, connection, { prefix: `${unique()}:` })

@@ -2,6 +2,7 @@ import type { Codec } from '../codec/codec.ts'
 import { type Command, type Connection, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
 import { type Duration, milliseconds } from '../duration.ts'
 import { DecodeError, EncodeError } from '../errors.ts'
+import { ILL_FORMED } from '../pattern.ts'
 import { type Lifetime, ttlFor } from './lifetime.ts'
 import type { KeySpec, Opening } from './kind.ts'
 
@@ -87,11 +88,16 @@ export class Key {
 
   /** The stored form of a value; an `EncodeError` names the key, and nothing is sent. */
   protected encode<T>(codec: Codec<any, T>, value: T, where?: string): string | Uint8Array {
+    let stored: string | Uint8Array
     try {
-      return codec.encode(value)
+      stored = codec.encode(value)
     } catch (error) {
-      throw new EncodeError(this.name, described(codec, where), error)
+      throw new EncodeError(this.name, described(codec, where), error, value)
     }
+    // Every lone surrogate becomes the same bytes in UTF-8.
+    if (typeof stored === 'string' && !stored.isWellFormed())
+      throw new EncodeError(this.name, described(codec, where), new TypeError(ILL_FORMED))
+    return stored
   }
 
   /** The value of a stored form, be it text or bytes; a `DecodeError` names the key, and `where` in it. */
@@ -99,17 +105,7 @@ export class Key {
     try {
       return codec.decode((codec.bytes ? stored : String(stored)) as string & Buffer)
     } catch (error) {
-      throw new DecodeError(this.name, described(codec, where), error)
-    }
-  }
-
-  /** Reads what a verb took out of Redis; where the codec cannot, it is put back before the error goes on: nothing is lost. */
-  protected async taken<R>(read: () => R, putBack: () => Promise<unknown>): Promise<R> {
-    try {
-      return read()
-    } catch (error) {
-      await putBack()
-      throw error
+      throw new DecodeError(this.name, described(codec, where), error, stored)
     }
   }
 }

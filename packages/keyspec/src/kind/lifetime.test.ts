@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { connected } from '../../../../test-support/connected.ts'
+import { openVerbs, type Verb as TableVerb, verbTables } from '../../../../test-support/verbs.ts'
 import { integer } from '../codec/integer.ts'
 import { text } from '../codec/text.ts'
 import { SchemaError } from '../errors.ts'
@@ -209,7 +210,7 @@ describe.each(names)('a %s', (kind) => {
   )
 
   test('declared forever has no time to live', async () => {
-    const keys = fresh({ ttl: 'forever', because: 'a test' })
+    const keys = fresh({ ttl: 'forever', reason: 'a test' })
     const key = keyOf(keys, kind)
     for (const [, call] of verbs) {
       await call(keys)
@@ -251,13 +252,13 @@ test('a jittered time to live is spread over what was declared, and nothing else
     }),
   )
   expect(ttlFor(lifetime('x', { ttl: '1ms', jitter: 0.99 }))).toBe(1)
-  expect(ttlFor(lifetime('x', { ttl: 'forever', because: 'a test' }))).toBe(0)
+  expect(ttlFor(lifetime('x', { ttl: 'forever', reason: 'a test' }))).toBe(0)
 })
 
 test('a lifetime that is missing, unreasoned or senseless is refused', () => {
   expect(() => lifetime('a:<b>', {} as never)).toThrow('"a:<b>" declares no ttl')
   expect(() => lifetime('a', undefined as never)).toThrow(SchemaError)
-  expect(() => lifetime('a', { ttl: 'forever', because: ' ' })).toThrow('say why')
+  expect(() => lifetime('a', { ttl: 'forever', reason: ' ' })).toThrow('say why')
   expect(() => lifetime('a', { ttl: '0s' })).toThrow('not a duration')
   for (const jitter of [1, -0.1, Number.NaN])
     expect(() => lifetime('a', { ttl: '1s', jitter })).toThrow('jitter')
@@ -267,8 +268,100 @@ test('a lifetime is told in words', () => {
   expect(describeLifetime(lifetime('a', { ttl: '24h' }))).toBe('24h from the last write')
   expect(describeLifetime(lifetime('a', { ttl: '90m', renew: 'creation' }))).toBe('90m from its creation')
   expect(describeLifetime(lifetime('a', { ttl: '1s', renew: 'read' }))).toBe('1s from the last use')
-  expect(describeLifetime(lifetime('a', { ttl: 'forever', because: 'ids' }))).toBe('forever: ids')
+  expect(describeLifetime(lifetime('a', { ttl: 'forever', reason: 'ids' }))).toBe('forever: ids')
 })
+
+/** Recipes whose lifetime is not declared with `renew`: what their scripts do. */
+const fixed: Readonly<Record<string, 'creation' | 'write' | 'forever'>> = {
+  fixedWindow: 'creation',
+  refusingWindow: 'creation',
+  quota: 'creation',
+  slidingWindow: 'write',
+  compactWindow: 'write',
+  lock: 'creation',
+  jobs: 'forever',
+}
+const MINUTE = 60_000
+/** Keys beside that of the entry: who loads, and the fence. */
+const isBeside = (name: string) => /\/(?:loading|fence$)/.test(name)
+
+/** Every verb of every kind and recipe, on keys with a given time to live: what became of it, where it is not what it should be. */
+async function wrongLifetimes(
+  renew: 'creation' | 'write' | 'read',
+  given: 'a minute' | 'none',
+): Promise<string[]> {
+  const wrong = await Promise.all(
+    verbTables.flatMap((table) =>
+      Object.entries(table.verbs).map(async ([name, verb]) => {
+        const renewed = fixed[table.entry] ?? renew
+        const prefix = `${unique()}/`
+        const keys = openVerbs(connection, prefix, { ttl: '2h', renew })
+        const prepare = verb.prepare === undefined ? table.prepare : verb.prepare
+        await prepare?.(keys, { connection, prefix })
+        await verb.unapplied?.(keys)
+        const before = await keysBehind(prefix)
+        for (const key of before)
+          await (given === 'none' ? redis.command('PERSIST', key) : redis.command('PEXPIRE', key, MINUTE))
+        if (verb.unapplied !== undefined) return []
+        await verb.act(keys, () => {})
+        const found: string[] = []
+        for (const key of await keysBehind(prefix)) {
+          const ttl = Number(await redis.command('PTTL', key))
+          const renamedFrom = !before.includes(key) ? 'absent' : given
+          const text = `${table.name}.${name} (${verb.effect}), renewed at ${renewed}: ${renamedFrom}, then ${ttl} ms`
+          if (ttl !== -2 && !isRight(ttl, renamedFrom, verb, renewed)) found.push(text)
+        }
+        return found
+      }),
+    ),
+  )
+  return wrong.flat()
+}
+
+function isRight(
+  ttl: number,
+  renamedFrom: 'absent' | 'a minute' | 'none',
+  verb: TableVerb,
+  renewed: string,
+): boolean {
+  if (verb.effect === 'life') return ttl === -1 || ttl > 0
+  const renews =
+    verb.anew === true ||
+    (verb.effect === 'write' && renewed !== 'creation') ||
+    (verb.effect === 'read' && renewed === 'read')
+  if (renewed === 'forever') return renamedFrom === 'absent' ? ttl === -1 : ttl <= MINUTE
+  if (renamedFrom === 'absent' || renews) return ttl > MINUTE
+  if (renamedFrom === 'a minute') return ttl > 0 && ttl <= MINUTE
+  // A key that another program left without a time to live gets one at the next write, and only then.
+  return verb.effect === 'write' ? ttl > MINUTE : ttl === -1 || verb.effect === 'begin'
+}
+
+async function keysBehind(prefix: string): Promise<string[]> {
+  const found: string[] = []
+  let cursor = '0'
+  do {
+    const [next, names] = (await redis.command('SCAN', cursor, 'MATCH', `${prefix}*`, 'COUNT', 10_000)) as [
+      string,
+      string[],
+    ]
+    cursor = next
+    found.push(...names)
+  } while (cursor !== '0')
+  return [...new Set(found)].filter((name) => !isBeside(name))
+}
+
+describe.each(['creation', 'write', 'read'] as const)(
+  'every verb of every kind and recipe, renewed at %s,',
+  (renew) => {
+    test('renews the time to live as declared, and no other verb does', async () => {
+      expect(await wrongLifetimes(renew, 'a minute')).toEqual([])
+    })
+
+    test('gives a time to live, if it writes, to a key that has none', async () => {
+      expect(await wrongLifetimes(renew, 'none')).toEqual([])
+    })
+  },
+)
 
 /** What clients send to the server meanwhile, without what scripts do inside it. */
 async function monitored(act: () => Promise<unknown>): Promise<string[]> {

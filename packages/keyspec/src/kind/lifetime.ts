@@ -12,26 +12,26 @@ export type LifetimeOptions =
       readonly renew?: Renewal
       /** Spreads expiry: each key lives up to this fraction shorter, so that what was written together does not end together. */
       readonly jitter?: number
-      readonly because?: never
+      readonly reason?: never
     }
-  | { readonly ttl: 'forever'; readonly because: string; readonly renew?: never; readonly jitter?: never }
+  | { readonly ttl: 'forever'; readonly reason: string; readonly renew?: never; readonly jitter?: never }
 
 /** How long keys live, as the tools read it. */
 export type Lifetime =
   | { readonly ttlMs: number; readonly renew: Renewal; readonly jitter: number }
-  | { readonly ttlMs: 'forever'; readonly because: string }
+  | { readonly ttlMs: 'forever'; readonly reason: string }
 
 /** Checks a declared lifetime; a `SchemaError` names the pattern where it is missing or makes no sense. */
 export function lifetime(pattern: string, options: LifetimeOptions): Lifetime {
-  const { ttl, because, renew = 'write', jitter = 0 } = options ?? {}
+  const { ttl, reason, renew = 'write', jitter = 0 } = options ?? {}
   if (ttl === undefined)
     throw new SchemaError(
-      `"${pattern}" declares no ttl: say how long its keys live, or 'forever' and because of what`,
+      `"${pattern}" declares no ttl: say how long its keys live, or 'forever' and the reason`,
     )
   if (ttl === 'forever') {
-    if (because === undefined || because.trim() === '')
+    if (reason === undefined || reason.trim() === '')
       throw new SchemaError(`"${pattern}" lives forever: say why, in \`because\``)
-    return { ttlMs: 'forever', because }
+    return { ttlMs: 'forever', reason }
   }
   if (!(jitter >= 0 && jitter < 1))
     throw new SchemaError(`"${pattern}": jitter is a fraction of the ttl, from 0 up to 1`)
@@ -47,7 +47,7 @@ export function ttlFor(lifetime: Lifetime): number {
 
 /** A lifetime in words, for tables: `24h, renewed on write`, `forever: the job ids`. */
 export function describeLifetime(lifetime: Lifetime): string {
-  if (lifetime.ttlMs === 'forever') return `forever: ${lifetime.because}`
+  if (lifetime.ttlMs === 'forever') return `forever: ${lifetime.reason}`
   const when = { creation: 'from its creation', write: 'from the last write', read: 'from the last use' }[
     lifetime.renew
   ]

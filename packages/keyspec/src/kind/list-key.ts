@@ -4,6 +4,7 @@ import { script } from '../script/script.ts'
 import { Collection, proveOneSlot, wasRefused } from './collection.ts'
 import { ttlFor } from './lifetime.ts'
 import * as lua from './lua.gen.ts'
+import { amount, takeReadable, takingEnds } from './take-readable.ts'
 import { renewalOf } from './write.ts'
 
 /** An end of a list: the front has index 0, the back −1. */
@@ -15,6 +16,7 @@ const MOVE = {
   keys: ['source', 'destination'],
   args: { from: text, to: text, ttlMs: digits, renew: text },
   lua: lua.moveElement,
+  commands: ['LMOVE', 'PEXPIRE', 'PTTL'],
   reply: (reply: Reply) => reply,
 } as const
 const move = script('kind/move-element', MOVE)
@@ -26,18 +28,17 @@ export class ListKey<T, In = T> extends Collection<T, In> {
    * Pushes values to the front one after another, in one step: of `('a', 'b')`, `b` comes to stand first. Answers the
    * length.
    */
-  pushFront(...values: readonly In[]): Promise<number> {
+  async pushFront(...values: readonly In[]): Promise<number> {
     return this.#push('LPUSH', values)
   }
 
   /** Pushes values to the back in their order, in one step. Answers the length. */
-  pushBack(...values: readonly In[]): Promise<number> {
+  async pushBack(...values: readonly In[]): Promise<number> {
     return this.#push('RPUSH', values)
   }
 
   /**
-   * Takes the first element, or up to `count`. If one cannot be read (`DecodeError`) all are put back; `trim(1, -1)` would
-   * drop it.
+   * Takes the first element, or up to `count`. If one cannot be read (`DecodeError`) all stay; `trim(1, -1)` drops it.
    */
   popFront(): Promise<T | undefined>
   popFront(count: number): Promise<T[]>
@@ -46,7 +47,7 @@ export class ListKey<T, In = T> extends Collection<T, In> {
     return count === undefined ? popped[0] : popped
   }
 
-  /** Takes the last element, or up to `count`, the last first. If one cannot be read (`DecodeError`) all are put back. */
+  /** Takes the last element, or up to `count`, the last first. If one cannot be read (`DecodeError`) all stay. */
   popBack(): Promise<T | undefined>
   popBack(count: number): Promise<T[]>
   async popBack(count?: number): Promise<T | undefined | T[]> {
@@ -137,7 +138,9 @@ export class ListKey<T, In = T> extends Collection<T, In> {
    * Element by element from the front, read in batches of `count`. Where the list is pushed to, popped or trimmed at the
    * front meanwhile, elements may be shown twice or missed.
    */
-  async *scan({ count = 512 }: { readonly count?: number } = {}): AsyncGenerator<T> {
+  async *scan(options: { readonly count?: number } = {}): AsyncGenerator<T> {
+    // In the body, since a generator's parameters are read when it is called.
+    const { count = 512 } = options
     for (let from = 0; ; from += count) {
       const batch = await this.range(from, from + count - 1)
       yield* batch
@@ -152,19 +155,22 @@ export class ListKey<T, In = T> extends Collection<T, In> {
 
   async #pop(end: ListEnd, count: number): Promise<T[]> {
     if (count === 0) return []
-    const command = end === 'front' ? 'LPOP' : 'RPOP'
-    // In bytes, so that what cannot be read can be put back as it was.
-    const reply = await this.send([command, this.name, index(count)], ONE_KEY_BYTES)
-    const popped = (reply ?? []) as readonly Buffer[]
-    return this.taken(
-      () => this.decodeAll(popped),
-      () => this.write(end === 'front' ? 'LPUSH' : 'RPUSH', popped.toReversed()),
+    const { codec, connection, shape } = this.home
+    const pop = end === 'front' ? 'LPOP' : 'RPOP'
+    const many = amount(count)
+    if (codec.total === true) return this.decodeAll(await this.send([pop, this.name, many], shape))
+    const how = { peek: 'LRANGE', pop, back: end === 'back' }
+    const taking = takingEnds(connection, this.name, count, how, (from, to) =>
+      this.send(['LRANGE', this.name, from, to], ONE_KEY_BYTES),
+    )
+    return this.decodeAll(
+      await takeReadable(this.name, count, taking, (stored) => this.decode(codec, stored)),
     )
   }
 }
 
 function index(place: number): string {
   if (!Number.isSafeInteger(place))
-    throw new RangeError(`${place} is not an index or a count: give a whole number`)
+    throw new RangeError(`${String(place)} is not an index or a count: give a whole number`)
   return String(place)
 }

@@ -4,6 +4,7 @@ import { collectionHome } from './collection.ts'
 import { type Entry, openEntry } from './entry.ts'
 import { type EntryOptions, type Kind, keySpec } from './kind.ts'
 import { ListKey } from './list-key.ts'
+import { VERBS } from './permission.ts'
 
 /** An entry of lists: `keys.history({ sessionId })` is a `ListKey`. */
 export type ListEntry<P extends string, C, T, In> = Entry<P, C, ListKey<T, In>>
@@ -13,7 +14,7 @@ export type ListEntry<P extends string, C, T, In> = Entry<P, C, ListKey<T, In>>
  *
  * @example
  * const failed = list('failed:<hour>', text, { ttl: '2h' })
- * await keys.failed({ hour }).pushFront('12345')
+ * await keys.failed({ hour: '2024-09-17_14' }).pushFront('12345')
  */
 export function list<const P extends string, T, In, const C extends ParamCodecs<P> = {}>(
   pattern: P,
@@ -24,6 +25,7 @@ export function list<const P extends string, T, In, const C extends ParamCodecs<
   return {
     keys: [spec],
     together: false,
+    commands: VERBS.list,
     open(opening) {
       const home = collectionHome(spec, opening, codec)
       return openEntry(spec, opening, (name) => new ListKey(home, name))

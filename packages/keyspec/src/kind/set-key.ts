@@ -1,9 +1,14 @@
-import { ALL_KEYS, ALL_KEYS_BYTES, ONE_KEY, ONE_KEY_BYTES, type Reply } from '../connection/connection.ts'
+import { pageOf } from '../connection/page.ts'
+import { ALL_KEYS, ALL_KEYS_BYTES, ONE_KEY, ONE_KEY_BYTES } from '../connection/connection.ts'
 import { Collection, proveOneSlot } from './collection.ts'
+import { amount, takeReadable, takingMembers } from './take-readable.ts'
 
 /** A key that holds a set. */
 export class SetKey<T, In = T> extends Collection<T, In> {
-  /** Adds values, any number in one step; answers how many were new. */
+  /**
+   * Adds values, any number in one step; answers how many were new. The step holds the server for some milliseconds a
+   * thousand: add large sets in several calls.
+   */
   async add(...values: readonly In[]): Promise<number> {
     if (values.length === 0) return 0
     return (await this.write('SADD', this.encodeAll(values), { sum: true })) as number
@@ -27,7 +32,7 @@ export class SetKey<T, In = T> extends Collection<T, In> {
     return (reply as readonly number[]).map((found) => found === 1)
   }
 
-  /** All elements, in no order. */
+  /** All elements, in no order, read at once: `scan` reads large sets in batches. */
   async members(): Promise<T[]> {
     return this.decodeAll(await this.read(['SMEMBERS', this.name], this.home.shape))
   }
@@ -41,20 +46,17 @@ export class SetKey<T, In = T> extends Collection<T, In> {
   random(): Promise<T | undefined>
   random(count: number): Promise<T[]>
   async random(count?: number): Promise<T | undefined | T[]> {
-    const found = this.decodeAll(await this.read(['SRANDMEMBER', this.name, amount(count)], this.home.shape))
+    const found = this.decodeAll(
+      await this.read(['SRANDMEMBER', this.name, amount(count ?? 1)], this.home.shape),
+    )
     return count === undefined ? found[0] : found
   }
 
-  /** Takes an element at random, or up to `count`. If one cannot be read (`DecodeError`) all are put back. */
+  /** Takes an element at random, or up to `count`. If one cannot be read (`DecodeError`) all stay. */
   pop(): Promise<T | undefined>
   pop(count: number): Promise<T[]>
   async pop(count?: number): Promise<T | undefined | T[]> {
-    // In bytes, so that what cannot be read can be put back as it was.
-    const popped = await this.send(['SPOP', this.name, amount(count)], ONE_KEY_BYTES)
-    const taken = await this.taken(
-      () => this.decodeAll(popped),
-      () => this.write('SADD', popped as readonly Buffer[], { sum: true }),
-    )
+    const taken = await this.#pop(count ?? 1)
     return count === undefined ? taken[0] : taken
   }
 
@@ -62,14 +64,30 @@ export class SetKey<T, In = T> extends Collection<T, In> {
    * Element by element, found with SSCAN in batches of about `count`: for sets too large to be read at once. An element
    * that comes or goes meanwhile may be missed, and one may be shown twice.
    */
-  async *scan({ count = 512 }: { readonly count?: number } = {}): AsyncGenerator<T> {
+  async *scan(options: { readonly count?: number } = {}): AsyncGenerator<T> {
+    // In the body, since a generator's parameters are read when it is called.
+    const { count = 512 } = options
     let cursor = '0'
     do {
       const command = ['SSCAN', this.name, cursor, 'COUNT', String(count)]
-      const [next, found] = (await this.read(command, this.home.shape)) as [Reply, Reply]
-      cursor = String(next)
+      const reply = await this.read(command, this.home.shape)
+      const [next, found] = pageOf(reply, 'SSCAN', this.name)
+      cursor = next
       yield* this.decodeAll(found)
     } while (cursor !== '0')
+  }
+
+  async #pop(count: number): Promise<T[]> {
+    const { codec, connection, shape } = this.home
+    const many = amount(count)
+    if (count === 0) return []
+    if (codec.total === true) return this.decodeAll(await this.send(['SPOP', this.name, many], shape))
+    const taking = takingMembers(connection, this.name, count, (most) =>
+      this.send(['SRANDMEMBER', this.name, String(most)], ONE_KEY_BYTES),
+    )
+    return this.decodeAll(
+      await takeReadable(this.name, count, taking, (stored) => this.decode(codec, stored)),
+    )
   }
 
   /** @internal SUNION, SINTER or SDIFF of this set and others. */
@@ -80,9 +98,4 @@ export class SetKey<T, In = T> extends Collection<T, In> {
     const renewed = this.home.renewsOnRead ? others.map((other) => other.renew().catch(() => false)) : []
     return Promise.all([reply, ...renewed]).then(([elements]) => this.decodeAll(elements))
   }
-}
-
-function amount(count = 1): string {
-  if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`${count} is not a number of elements`)
-  return String(count)
 }

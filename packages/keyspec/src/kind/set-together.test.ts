@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { connections, type Opened } from '../../../../test-support/connections.ts'
+import { defaultClients } from '../../../../test-support/default-clients.ts'
+import { startProxy } from '../../../../test-support/index.ts'
 import { bytes } from '../codec/bytes.ts'
 import { text } from '../codec/text.ts'
+import { NO_KEY } from '../connection/connection.ts'
 import { open as openKeyspace } from '../keyspace.ts'
-import { startRedis, type TemporaryRedis, unique } from '../testing/index.ts'
+import { eventually, startRedis, type TemporaryRedis, unique } from '../testing/index.ts'
 import { string } from './string.ts'
 
 let redis: TemporaryRedis
@@ -19,7 +22,7 @@ async function calls(command: string): Promise<number> {
 
 const schema = {
   note: string('note:<id>', text, { ttl: '1h' }),
-  kept: string('kept:<id>', text, { ttl: 'forever', because: 'a test' }),
+  kept: string('kept:<id>', text, { ttl: 'forever', reason: 'a test' }),
   spread: string('spread:<id>', text, { ttl: '1h', jitter: 0.5 }),
   blob: string('blob:<id>', bytes, { ttl: '1h' }),
 }
@@ -94,3 +97,32 @@ test('who may not run scripts still writes', async () => {
     await opened.close()
   }
 })
+
+test.each(defaultClients)(
+  'over %s, writes of a tick whose answer was lost are not sent again',
+  async (_name, open) => {
+    const proxy = await startProxy(redis)
+    onTestFinished(() => proxy.stop())
+    const { connection, close } = await open(proxy, { requestTimeout: 5_000 })
+    onTestFinished(async () => {
+      await close()
+    })
+    const keys = openKeyspace(schema, connection, { prefix: unique() })
+    const ids = [1, 2, 3]
+    await Promise.all(ids.map((id) => keys.note({ id }).set('before')))
+    proxy.stall('replies')
+    const lost = ids.map((id) =>
+      keys
+        .note({ id })
+        .set('ours')
+        .catch((error: unknown) => error),
+    )
+    await eventually(() => expect(proxy.withheld('replies').length).toBeGreaterThan(0))
+    await redis.command('SET', keys.note({ id: 1 }).name, 'theirs')
+    proxy.cut()
+    await proxy.restore()
+    for (const error of await Promise.all(lost)) expect(error).toMatchObject({ code: 'E_UNKNOWN_OUTCOME' })
+    await eventually(() => connection.send(['PING'], NO_KEY), { within: '20s' })
+    expect(await redis.command('GET', keys.note({ id: 1 }).name)).toBe('theirs')
+  },
+)

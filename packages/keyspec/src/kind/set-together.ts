@@ -1,6 +1,13 @@
-import { type Connection, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
-import { type Merge, type Outcome, outcomeOf } from '../connection/merge.ts'
-import { ServerError, unwrapped } from '../connection/server-error.ts'
+import {
+  type Connection,
+  ONE_KEY,
+  type Reply,
+  type Shape,
+  type Merge,
+  type Outcome,
+} from '../connection/connection.ts'
+import { outcomeOf } from '../connection/pipeline/merge.ts'
+import { isUnavailable, ServerError } from '../connection/server-error.ts'
 import { KeyspecError } from '../errors.ts'
 import { rest, text } from '../script/argument.ts'
 import { script } from '../script/script.ts'
@@ -10,6 +17,7 @@ const setTogether = script('kind/set-together', {
   keys: ['keys*'],
   args: { ttlMs: text, values: rest },
   lua: lua.setTogether,
+  commands: ['SET'],
   reply: (reply) => reply as readonly Reply[] | null,
 })
 
@@ -38,15 +46,14 @@ const merge: Merge = {
     try {
       failed = await setTogether.run(connection, { keys }, { ttlMs: calls[0]![4] ?? '0', values })
     } catch (error) {
-      // Who may not run scripts may still SET.
-      if (!(error instanceof KeyspecError)) throw error
+      // A user that may not run scripts may still SET. A script without an answer may have been applied: it is not repeated.
+      if (!(error instanceof KeyspecError) || isUnavailable(error)) throw error
       return Promise.all(calls.map((call) => outcomeOf(connection.send(call, ONE_KEY))))
     }
     const outcomes: Outcome[] = calls.map(() => ({ reply: 'OK' }))
     for (let at = 0; at < (failed?.length ?? 0); at += 2) {
       const place = (failed![at] as number) - 1
-      const reply = unwrapped(String(failed![at + 1]))
-      outcomes[place] = { error: new ServerError(reply, 'SET', String(keys[place])) }
+      outcomes[place] = { error: new ServerError(String(failed![at + 1]), 'SET', String(keys[place])) }
     }
     return outcomes
   },

@@ -11,7 +11,7 @@ import { set } from './set.ts'
 const { redis, connection } = await connected()
 const schema = {
   shown: set('shown:<id>', text, { ttl: '1h' }),
-  state: set('state', text, { ttl: 'forever', because: 'a test' }),
+  state: set('state', text, { ttl: 'forever', reason: 'a test' }),
   ids: set('ids', integer, { ttl: '1h' }),
   blobs: set('blobs', bytes, { ttl: '1h' }),
 }
@@ -96,7 +96,7 @@ test('sets in different slots of a cluster are not combined, and the error says 
   })
 })
 
-test('what cannot be read is put back, and what cannot be written keeps all from being written', async () => {
+test('what cannot be read stays, and what cannot be written keeps all from being written', async () => {
   const { prefix, keys } = fresh()
   const name = `${prefix}ids`
   await redis.command('SADD', name, Buffer.from([0xff]), '7')

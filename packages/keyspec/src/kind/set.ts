@@ -3,6 +3,7 @@ import type { ParamCodecs } from '../param.ts'
 import { collectionHome } from './collection.ts'
 import { type Entry, Many, openEntry } from './entry.ts'
 import { type EntryOptions, type Kind, keySpec } from './kind.ts'
+import { VERBS } from './permission.ts'
 import { SetKey } from './set-key.ts'
 
 /** An entry of sets: `keys.suggestions({ sessionId })` is a `SetKey`. */
@@ -25,6 +26,7 @@ export function set<const P extends string, T, In, const C extends ParamCodecs<P
   return {
     keys: [spec],
     together: false,
+    commands: VERBS.set,
     open(opening) {
       const home = collectionHome(spec, opening, codec)
       return openEntry(

@@ -1,7 +1,9 @@
-import { type Argument, ONE_KEY, ONE_KEY_BYTES, type Reply } from '../connection/connection.ts'
+import { pageOf } from '../connection/page.ts'
+import { ONE_KEY, ONE_KEY_BYTES, type Reply } from '../connection/connection.ts'
 import { EncodeError } from '../errors.ts'
 import { Collection, wasRefused } from './collection.ts'
 import { boundsOf, readScore, type ScoreRange, writeScore } from './score.ts'
+import { amount, takeReadable, takingEnds } from './take-readable.ts'
 
 /** An element of a sorted set, with its score. */
 export interface Scored<T> {
@@ -116,7 +118,7 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
     return (await this.send(['ZREMRANGEBYSCORE', this.name, ...boundsOf(range)], ONE_KEY)) as number
   }
 
-  /** Takes the element with the lowest score, or up to `count`. If one cannot be read (`DecodeError`) all are put back. */
+  /** Takes the element with the lowest score, or up to `count`. If one cannot be read (`DecodeError`) all stay. */
   popLowest(): Promise<Scored<T> | undefined>
   popLowest(count: number): Promise<Scored<T>[]>
   async popLowest(count?: number): Promise<Scored<T> | undefined | Scored<T>[]> {
@@ -124,7 +126,7 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
     return count === undefined ? popped[0] : popped
   }
 
-  /** Takes the element with the highest score, or up to `count`. If one cannot be read (`DecodeError`) all are put back. */
+  /** Takes the element with the highest score, or up to `count`. If one cannot be read (`DecodeError`) all stay. */
   popHighest(): Promise<Scored<T> | undefined>
   popHighest(count: number): Promise<Scored<T>[]>
   async popHighest(count?: number): Promise<Scored<T> | undefined | Scored<T>[]> {
@@ -136,23 +138,29 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
    * Element by element in no order, found with ZSCAN in batches of about `count`. An element that comes or goes meanwhile
    * may be missed, and one may be shown twice.
    */
-  async *scan({ count = 512 }: { readonly count?: number } = {}): AsyncGenerator<Scored<T>> {
+  async *scan(options: { readonly count?: number } = {}): AsyncGenerator<Scored<T>> {
+    // In the body, since a generator's parameters are read when it is called.
+    const { count = 512 } = options
     let cursor = '0'
     do {
       const command = ['ZSCAN', this.name, cursor, 'COUNT', whole(count)]
-      const [next, found] = (await this.read(command, this.home.shape)) as [Reply, readonly Reply[]]
-      cursor = String(next)
+      const reply = await this.read(command, this.home.shape)
+      const [next, found] = pageOf(reply, 'ZSCAN', this.name)
+      cursor = next
       yield* this.#scored(found)
     } while (cursor !== '0')
   }
 
   async #pop(command: 'ZPOPMIN' | 'ZPOPMAX', count: number): Promise<Scored<T>[]> {
-    // In bytes, so that what cannot be read can be put back as it was.
-    const popped = (await this.send([command, this.name, whole(count)], ONE_KEY_BYTES)) as readonly Buffer[]
-    return this.taken(
-      () => this.#scored(popped),
-      () => this.write('ZADD', swapped(popped), { lead: ['NX'], group: 2, sum: true }),
+    const { codec, connection, shape } = this.home
+    const many = amount(count)
+    if (count === 0) return []
+    if (codec.total === true) return this.#scored(await this.send([command, this.name, many], shape))
+    const peek = command === 'ZPOPMIN' ? 'ZRANGE' : 'ZREVRANGE'
+    const taking = takingEnds(connection, this.name, count, { peek, pop: command }, (from, to) =>
+      this.send([peek, this.name, from, to], ONE_KEY_BYTES),
     )
+    return this.#scored(await takeReadable(this.name, count, taking, (stored) => this.decode(codec, stored)))
   }
 
   #score(score: number): string {
@@ -176,13 +184,8 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
   }
 }
 
-/** Redis answers value and score, but takes score and value. */
-function swapped(flat: readonly Argument[]): Argument[] {
-  return flat.map((_, at) => flat[at % 2 === 0 ? at + 1 : at - 1]!)
-}
-
 function whole(value: number): string {
   if (!Number.isSafeInteger(value))
-    throw new RangeError(`${value} is not a rank or a count: give a whole number`)
+    throw new RangeError(`${String(value)} is not a rank or a count: give a whole number`)
   return String(value)
 }

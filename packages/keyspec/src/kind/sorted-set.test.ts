@@ -11,7 +11,7 @@ import { sortedSet } from './sorted-set.ts'
 const { redis, connection } = await connected()
 const schema = {
   best: sortedSet('best:<id>', text, { ttl: '1h' }),
-  due: sortedSet('due', text, { ttl: 'forever', because: 'a test' }),
+  due: sortedSet('due', text, { ttl: 'forever', reason: 'a test' }),
   ids: sortedSet('ids', integer, { ttl: '1h' }),
   blobs: sortedSet('blobs', bytes, { ttl: '1h' }),
 }
@@ -146,7 +146,7 @@ test('thousands are added in one step and scanned in batches', async () => {
   )
 })
 
-test('what cannot be read is put back with its score, and what cannot be written keeps all from being written', async () => {
+test('what cannot be read stays with its score, and what cannot be written keeps all from being written', async () => {
   const { prefix, keys } = fresh()
   const name = `${prefix}ids`
   await redis.command('ZADD', name, 1.5, Buffer.from([0xff]), '+inf', '7')

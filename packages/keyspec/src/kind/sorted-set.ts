@@ -3,6 +3,7 @@ import type { ParamCodecs } from '../param.ts'
 import { collectionHome } from './collection.ts'
 import { type Entry, openEntry } from './entry.ts'
 import { type EntryOptions, type Kind, keySpec } from './kind.ts'
+import { VERBS } from './permission.ts'
 import { SortedSetKey } from './sorted-set-key.ts'
 
 /** An entry of sorted sets: `keys.deadlines()` is a `SortedSetKey`. */
@@ -13,7 +14,7 @@ export type SortedSetEntry<P extends string, C, T, In> = Entry<P, C, SortedSetKe
  * one element when they are stored alike. An empty sorted set is no key.
  *
  * @example
- * const deadlines = sortedSet('deadlines', text, { ttl: 'forever', because: 'the jobs that are running' })
+ * const deadlines = sortedSet('deadlines', text, { ttl: 'forever', reason: 'the jobs that are running' })
  * await keys.deadlines().rangeByScore({ max: Date.now() })
  */
 export function sortedSet<const P extends string, T, In, const C extends ParamCodecs<P> = {}>(
@@ -25,6 +26,7 @@ export function sortedSet<const P extends string, T, In, const C extends ParamCo
   return {
     keys: [spec],
     together: false,
+    commands: VERBS.sortedSet,
     open(opening) {
       const home = collectionHome(spec, opening, codec)
       return openEntry(spec, opening, (name) => new SortedSetKey(home, name))

@@ -1,6 +1,25 @@
+import type { Home } from './key.ts'
+import type { Duration } from '../duration.ts'
 import type { Codec } from '../codec/codec.ts'
-import type { Reply } from '../connection/connection.ts'
+import type { Shape, Reply } from '../connection/connection.ts'
 import { decodeFields, type Fields, type FieldValues } from './fields.ts'
+
+/** What streams of one entry share. */
+export interface StreamHome extends Home {
+  readonly fields: Fields
+  /** One key, answered in bytes if a field wants them. */
+  readonly shape: Shape
+}
+
+/** How a read waits for entries to come. */
+export interface ReadOptions {
+  readonly limit?: number
+  /**
+   * Waits so long for an entry where there is none yet. The connection does nothing else meanwhile: open the keyspace
+   * over one of its own for this.
+   */
+  readonly wait?: Duration
+}
 
 /** An entry of a stream. Its `id` is `<ms since the epoch>-<number>`, and grows from entry to entry. */
 export interface StreamItem<F> {

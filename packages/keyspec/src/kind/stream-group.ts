@@ -1,18 +1,26 @@
-import { ONE_KEY, type Reply } from '../connection/connection.ts'
+import { type Command, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
 import { type Duration, milliseconds } from '../duration.ts'
-import { digits, text } from '../script/argument.ts'
+import { digits, text, wellFormed } from '../script/argument.ts'
 import { booleanReply } from '../script/reply.ts'
 import { script } from '../script/script.ts'
 import { Key } from './key.ts'
 import { ttlFor } from './lifetime.ts'
 import * as lua from './lua.gen.ts'
-import { byName, entriesRead, itemsOf, type StreamItem, type TrimmedItem } from './stream-entries.ts'
-import type { ReadOptions, StreamHome } from './stream-key.ts'
+import {
+  byName,
+  entriesRead,
+  itemsOf,
+  type StreamItem,
+  type TrimmedItem,
+  type ReadOptions,
+  type StreamHome,
+} from './stream-entries.ts'
 
 const createGroup = script('kind/create-group', {
   keys: ['key'],
   args: { group: text, from: text, ttlMs: digits },
   lua: lua.createGroup,
+  commands: ['PEXPIRE', 'PTTL', 'XGROUP CREATE'],
   reply: booleanReply,
 })
 
@@ -32,7 +40,7 @@ export class StreamGroup<F> {
    * Creates the group, and the stream where there is none; answers whether it did not exist before. It begins with the
    * entries after the id `from`: all of them unless said otherwise, `'$'` for those to come.
    */
-  create({ from = '0' }: { readonly from?: string } = {}): Promise<boolean> {
+  async create({ from = '0' }: { readonly from?: string } = {}): Promise<boolean> {
     return this.#stream.createGroup(this.name, from)
   }
 
@@ -42,7 +50,7 @@ export class StreamGroup<F> {
   }
 
   /** The entries that this consumer was given and has not acknowledged, after an id; those trimmed since come without a value. */
-  readAgain(
+  async readAgain(
     consumer: string,
     { after = '0', limit = 100 }: { readonly after?: string; readonly limit?: number } = {},
   ): Promise<(StreamItem<F> | TrimmedItem)[]> {
@@ -50,12 +58,12 @@ export class StreamGroup<F> {
   }
 
   /** Says that entries are done with; answers how many of them were pending. */
-  ack(...ids: readonly string[]): Promise<number> {
+  async ack(...ids: readonly string[]): Promise<number> {
     return this.#stream.ack(this.name, ids)
   }
 
   /** The entries given and not acknowledged, oldest first, at most `limit` (100); of all consumers or of one. */
-  pending(options: PendingOptions = {}): Promise<Pending[]> {
+  async pending(options: PendingOptions = {}): Promise<Pending[]> {
     return this.#stream.pending(this.name, options)
   }
 
@@ -64,7 +72,7 @@ export class StreamGroup<F> {
    * (100) entries, from `from` on; `next` is where to go on, `undefined` after the last. `trimmed` are ids whose entries
    * are gone, which Redis 7 also forgets.
    */
-  claim(consumer: string, options: ClaimOptions): Promise<Claimed<F>> {
+  async claim(consumer: string, options: ClaimOptions): Promise<Claimed<F>> {
     return this.#stream.claim(this.name, consumer, options)
   }
 
@@ -74,7 +82,7 @@ export class StreamGroup<F> {
   }
 
   /** Deletes the group and what it remembers, not the stream; answers whether it existed. */
-  delete(): Promise<boolean> {
+  async delete(): Promise<boolean> {
     return this.#stream.deleteGroup(this.name)
   }
 }
@@ -126,6 +134,12 @@ class GroupedStream<F> extends Key {
 
   constructor(home: StreamHome, name: string) {
     super(home, name)
+  }
+
+  // The names of groups and consumers go through no codec and no pattern.
+  protected override async send(command: Command, shape: Shape): Promise<Reply> {
+    for (const argument of command) wellFormed(argument)
+    return super.send(command, shape)
   }
 
   createGroup(group: string, from: string): Promise<boolean> {

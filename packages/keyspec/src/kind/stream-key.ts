@@ -1,17 +1,17 @@
-import { ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
-import { type Duration, milliseconds } from '../duration.ts'
-import { encodeFields, type FieldInputs, type Fields, type FieldValues } from './fields.ts'
-import { type Home, Key } from './key.ts'
-import { byName, entriesRead, itemsOf, type StreamItem } from './stream-entries.ts'
+import { ONE_KEY, type Reply } from '../connection/connection.ts'
+import { milliseconds } from '../duration.ts'
+import { encodeFields, type FieldInputs, type FieldValues } from './fields.ts'
+import { Key } from './key.ts'
+import {
+  type StreamHome,
+  type ReadOptions,
+  byName,
+  entriesRead,
+  itemsOf,
+  type StreamItem,
+} from './stream-entries.ts'
 import { StreamGroup } from './stream-group.ts'
 import { writeWithLifetime } from './write.ts'
-
-/** What streams of one entry share. */
-export interface StreamHome extends Home {
-  readonly fields: Fields
-  /** One key, answered in bytes if a field wants them. */
-  readonly shape: Shape
-}
 
 /** What can be said when an entry is added. */
 export interface StreamAddOptions {
@@ -38,16 +38,6 @@ export type StreamTrim = { readonly exact?: boolean } & (
   | { readonly maxLength: number; readonly minId?: never }
   | { readonly minId: string; readonly maxLength?: never }
 )
-
-/** How a read waits for entries to come. */
-export interface ReadOptions {
-  readonly limit?: number
-  /**
-   * Waits so long for an entry where there is none yet. The connection does nothing else meanwhile: open the keyspace
-   * over one of its own for this.
-   */
-  readonly wait?: Duration
-}
 
 /** A key that holds a stream. */
 export class StreamKey<F> extends Key {

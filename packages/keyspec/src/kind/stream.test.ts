@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
 import { connected } from '../../../../test-support/connected.ts'
+import { isRedis6 } from '../../../../test-support/server-version.ts'
 import { boolean } from '../codec/boolean.ts'
 import { bytes } from '../codec/bytes.ts'
 import { integer } from '../codec/integer.ts'
 import { text } from '../codec/text.ts'
+import { isUnavailable } from '../connection/server-error.ts'
 import { open } from '../keyspace.ts'
-import { unique } from '../testing/index.ts'
-import { record } from './fields.ts'
+import { eventually, unique } from '../testing/index.ts'
+import { fields } from './fields.ts'
 import { stream } from './stream.ts'
 
 const { redis, connection } = await connected()
@@ -14,7 +16,7 @@ const { redis, connection } = await connected()
 const { connection: waiting } = await connected(redis)
 const schema = {
   events: stream('events:<room>', { user: text, joined: boolean, at: integer }, { ttl: '7d' }),
-  log: stream('log', record(text), { ttl: 'forever', because: 'a test' }),
+  log: stream('log', fields(text), { ttl: 'forever', reason: 'a test' }),
   blobs: stream('blobs', { blob: bytes, name: text }, { ttl: '1h' }),
 }
 const fresh = () => {
@@ -141,8 +143,30 @@ test('consumers of a group share the entries, and acknowledge them', async () =>
   ])
   expect(await workers.pending({ idleFor: '1h' })).toEqual([])
   expect(await workers.delete()).toBe(true)
-  await expect(workers.read('one')).rejects.toThrow(/NOGROUP/)
+  await expect(workers.read('one')).rejects.toMatchObject({
+    code: 'E_NO_GROUP',
+    message: expect.stringMatching(/NOGROUP.*create the group/s),
+  })
 })
+
+// Redis 6.2 lets the read wait on.
+test.skipIf(isRedis6)(
+  'a read of a group that waits while its stream is deleted is told to create the group (needs Redis 7 or Valkey)',
+  async () => {
+    const { keys } = fresh()
+    const events = keys.events({ room: 1 })
+    const workers = events.group('workers')
+    await workers.create()
+    const waits = workers.read('one', { wait: '20s' }).catch((error: unknown) => error)
+    await eventually(async () =>
+      expect(String(await redis.command('INFO', 'clients'))).toContain('blocked_clients:1'),
+    )
+    await redis.command('DEL', events.name)
+    const error = await waits
+    expect(error).toMatchObject({ code: 'E_NO_GROUP', key: events.name })
+    expect(isUnavailable(error)).toBe(false)
+  },
+)
 
 test('every entry goes to one consumer, however many ask at once', async () => {
   const { keys } = fresh()
@@ -230,4 +254,26 @@ test('bytes are untouched, and a value that cannot be read is named with its ent
   ]) {
     await expect(call).rejects.toMatchObject({ code: 'E_WRONG_TYPE', key: name })
   }
+})
+
+test('a group that cannot be made is an error, never a group that was there, and nothing changes', async () => {
+  const { prefix, keys } = fresh()
+  const name = `${prefix}events:1`
+  await redis.command('RPUSH', name, 'BUSYGROUP')
+  await expect(keys.events({ room: 1 }).group('g').create()).rejects.toThrow(name)
+  expect(await redis.command('LRANGE', name, '0', '-1')).toEqual(['BUSYGROUP'])
+  expect(await redis.command('PTTL', name)).toBe(-1)
+  await expect(keys.events({ room: 2 }).group('g').create({ from: 'no id' })).rejects.toThrow(
+    `${prefix}events:2`,
+  )
+})
+
+test('a group that is made gives a stream its time to live only where it has none', async () => {
+  const { prefix, keys } = fresh()
+  const name = `${prefix}events:1`
+  expect(await keys.events({ room: 1 }).group('a').create()).toBe(true)
+  expect(await redis.command('PTTL', name)).toBeGreaterThan(600_000_000)
+  await redis.command('PEXPIRE', name, '60000')
+  expect(await keys.events({ room: 1 }).group('b').create()).toBe(true)
+  expect(await redis.command('PTTL', name)).toBeLessThanOrEqual(60_000)
 })

@@ -4,13 +4,14 @@ import { type Entry, openEntry } from './entry.ts'
 import { type FieldCodecs, fieldsOf } from './fields.ts'
 import { homeOf } from './key.ts'
 import { type EntryOptions, type Kind, keySpec } from './kind.ts'
+import { VERBS } from './permission.ts'
 import { StreamKey } from './stream-key.ts'
 
 /** An entry of streams: `keys.events({ room })` is a `StreamKey`. */
 export type StreamEntry<P extends string, C, F> = Entry<P, C, StreamKey<F>>
 
 /**
- * An append-only log (XADD, XRANGE) whose entries are named fields, each with a codec of its own, or `record(codec)` for
+ * An append-only log (XADD, XRANGE) whose entries are named fields, each with a codec of its own, or `fields(codec)` for
  * fields of any name; and the consumer groups that share its work. Unlike other collections, an empty stream is a key.
  *
  * @example
@@ -27,6 +28,7 @@ export function stream<
   return {
     keys: [spec],
     together: false,
+    commands: VERBS.stream,
     open(opening) {
       const shape = codecs.bytes ? ONE_KEY_BYTES : ONE_KEY
       const home = { ...homeOf(spec, opening), fields: codecs, shape }

@@ -12,7 +12,7 @@ const keys = open(
     user: string('user:<id>', json(v.object({ name: v.string(), age: v.optional(v.number(), 0) })), {
       ttl: '1h',
     }),
-    last: string('last', text, { ttl: 'forever', because: 'a test' }),
+    last: string('last', text, { ttl: 'forever', reason: 'a test' }),
     blob: string('blob:<id>', bytes, { ttl: '1h' }),
   },
   {} as Connection,
@@ -52,7 +52,7 @@ test('a lifetime is required, and forever wants its reason', () => {
   // @ts-expect-error no unit
   string('a', text, { ttl: '30' })
   // @ts-expect-error what lives forever is never renewed
-  string('a', text, { ttl: 'forever', because: 'x', renew: 'read' })
+  string('a', text, { ttl: 'forever', reason: 'x', renew: 'read' })
   // @ts-expect-error no such placeholder
   string('a:<id>', text, { ttl: '1h', subject: 'userId' })
 })

@@ -13,7 +13,7 @@ const { redis, connection } = await connected()
 const User = json(v.object({ name: v.string() }))
 const schema = {
   user: string('user:<id>', User, { ttl: '1h' }),
-  note: string('note:<id>', text, { ttl: 'forever', because: 'a test' }),
+  note: string('note:<id>', text, { ttl: 'forever', reason: 'a test' }),
   once: string('once:<id>', text, { ttl: '1h', renew: 'creation' }),
   blob: string('blob:<id>', bytes, { ttl: '1h', renew: 'read' }),
 }

@@ -1,16 +1,19 @@
 import type { Codec } from '../codec/codec.ts'
 import { type Argument, ONE_KEY, ONE_KEY_BYTES, type Reply, type Shape } from '../connection/connection.ts'
-import { GET, GET_BYTES, getTogether } from '../connection/reads.ts'
+import { GET, GET_BYTES, getTogether } from '../connection/pipeline/reads.ts'
 import { ConflictError } from '../errors.ts'
 import type { ParamCodecs } from '../param.ts'
 import { digits, flag, text } from '../script/argument.ts'
 import { script } from '../script/script.ts'
+import { sleep } from '../timer.ts'
 import { type Entry, Many, openEntry } from './entry.ts'
 import { type Home, homeOf, Key } from './key.ts'
 import { type EntryOptions, type Kind, keySpec } from './kind.ts'
 import { ttlFor } from './lifetime.ts'
+import { VERBS } from './permission.ts'
 import * as lua from './lua.gen.ts'
 import { shapeOfSet } from './set-together.ts'
+import { changing } from './take-readable.ts'
 
 /** An entry of strings: `keys.session({ userId })` is a `StringKey`. */
 export type StringEntry<P extends string, C, T, In> = Entry<P, C, StringKey<T, In>, ManyStrings<T, In>>
@@ -25,6 +28,7 @@ export function string<const P extends string, T, In, const C extends ParamCodec
   return {
     keys: [spec],
     together: false,
+    commands: VERBS.string,
     open(opening) {
       const home = stringHome(homeOf(spec, opening), codec)
       return openEntry(
@@ -41,6 +45,7 @@ const SET_ONCE = {
   keys: ['key'],
   args: { value: text, ttlMs: digits, get: flag, present: flag },
   lua: lua.setOnce,
+  commands: ['GET', 'PTTL', 'SET'],
   reply: (reply: Reply) => reply,
 } as const
 const setOnce = script('kind/set-once', SET_ONCE)
@@ -50,10 +55,20 @@ const REPLACE = {
   keys: ['key'],
   args: { found: flag, seen: text, value: text, ttlMs: digits, renew: text },
   lua: lua.replace,
+  commands: ['GET', 'PTTL', 'SET'],
   reply: (reply: Reply) => reply as readonly [written: number, now?: Reply],
 } as const
 const replace = script('kind/replace', REPLACE)
 const replaceBytes = script('kind/replace', { ...REPLACE, bytes: true })
+
+const take = script('kind/take-value', {
+  keys: ['key'],
+  args: { seen: text },
+  lua: lua.takeValue,
+  commands: ['DEL', 'GET'],
+  bytes: true,
+  reply: (reply: Reply) => reply as readonly [deleted: number, now?: Buffer],
+})
 
 const UPDATE_ATTEMPTS = 100
 
@@ -122,13 +137,26 @@ export class StringKey<T, In = T> extends Key {
     return this.#value(before)
   }
 
-  /** Deletes the key and answers the value it held, in one step. A value that cannot be read (`DecodeError`) is put back. */
+  /**
+   * Deletes the key and answers the value it held, in one step. A value that cannot be read (`DecodeError`) stays as it is,
+   * with its time to live: it is read before it is deleted, and deleted only if it is still the same.
+   *
+   * @throws A `ConflictError` after a hundred attempts, if others never stopped writing; then nothing was deleted.
+   */
   async getAndDelete(): Promise<T | undefined> {
-    const reply = await this.send(['GETDEL', this.name], ONE_KEY_BYTES)
-    return this.taken(
-      () => this.#value(reply),
-      () => this.send(['SET', this.name, reply as Buffer, 'NX', ...this.#expiry()], ONE_KEY),
-    )
+    const { codec, connection } = this.home
+    if (codec.total === true) return this.#value(await this.send(['GETDEL', this.name], this.#shape))
+    // In bytes, as text that is not UTF-8 would not compare equal.
+    let seen = (await this.send(['GET', this.name], GET_BYTES)) as Buffer | null
+    for (let attempt = 1; attempt <= UPDATE_ATTEMPTS; attempt += 1) {
+      if (seen === null) return undefined
+      const value = this.decode(codec, seen)
+      const [deleted, now] = await take.run(connection, { key: this.name }, { seen })
+      if (deleted === 1) return value
+      seen = now ?? null
+      if (attempt > 1) await sleep(Math.random() * Math.min(50, 2 ** attempt))
+    }
+    throw changing(this.name)
   }
 
   /**
@@ -154,7 +182,7 @@ export class StringKey<T, In = T> extends Key {
       if (written === 1) return this.#value(typeof stored === 'string' ? stored : Buffer.from(stored))
       seen = now
       // Those who collide come back one after another; at first at once, since most collisions are of two.
-      if (attempt > 1) await pause(Math.random() * Math.min(50, 2 ** attempt))
+      if (attempt > 1) await sleep(Math.random() * Math.min(50, 2 ** attempt))
     }
     throw new ConflictError(
       `${this.name}: not updated: others wrote it ${UPDATE_ATTEMPTS} times between reading and writing; ` +
@@ -246,8 +274,4 @@ export class ManyStrings<T, In = T> extends Many<StringKey<T, In>> {
     const stored = this.keys.map((key, index) => key.stored(values[index]!))
     await Promise.all(this.keys.map((key, index) => key.put(stored[index]!)))
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

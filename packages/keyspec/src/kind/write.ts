@@ -5,10 +5,29 @@ import type { Home } from './key.ts'
 import { type Lifetime, ttlFor } from './lifetime.ts'
 import * as lua from './lua.gen.ts'
 
+/** The commands that write elements. */
+const WRITES = [
+  'HSET',
+  'HSETNX',
+  'LINSERT',
+  'LPUSH',
+  'LSET',
+  'RPUSH',
+  'SADD',
+  'XADD',
+  'ZADD',
+  'ZINCRBY',
+] as const
+
+/** A command that writes elements. */
+export type WriteCommand = (typeof WRITES)[number]
+
 const write = script('kind/write', {
   keys: ['key'],
   args: { command: text, ttlMs: digits, renew: text, lead: int, slice: int, summed: flag, values: rest },
   lua: lua.write,
+  commands: ['PEXPIRE', 'PTTL'],
+  given: { command: WRITES },
   reply: (reply) => reply,
 })
 
@@ -26,12 +45,13 @@ const MOST = 4000
 
 /**
  * Writes to a collection and gives the key its lifetime in the same atomic step: a key with a finite lifetime is never
- * seen, nor left by a crash, without its time to live. All elements are written in one step, however many.
+ * seen, nor left by a crash, without its time to live. All elements are written in one step, however many, which holds the
+ * server for some milliseconds a thousand (docs/design/bounds.md).
  */
 export function writeWithLifetime(
   { connection, lifetime }: Home,
   key: string,
-  command: string,
+  command: WriteCommand,
   values: readonly Argument[],
   { lead = [], group = 1, sum = false }: WriteOptions = {},
 ): Promise<Reply> {

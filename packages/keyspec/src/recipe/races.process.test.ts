@@ -23,13 +23,13 @@ function racer(who: number): Program {
     `
     const { who, socket } = given
     const { keyspec, connection } = await lean(socket)
-    const { integer, open, seen, sequence, snapshot, text, watermark } = keyspec
-    const forever = { ttl: 'forever', because: 'a test' }
+    const { dedupe, integer, open, sequence, swapSet, text, watermark } = keyspec
+    const forever = { ttl: 'forever', reason: 'a test' }
     const schema = {
-      shown: seen('shown', text, { ttl: '1h' }),
+      shown: dedupe('shown', text, { ttl: '1h' }),
       id: sequence('id', forever),
       mark: watermark('mark', integer, forever),
-      trending: snapshot('trending:current', integer, { staging: 'trending:next', ...forever }),
+      trending: swapSet('trending:current', integer, { staging: 'trending:next', ...forever }),
     }
     const times = (length, run) => Promise.all(Array.from({ length }, (_, n) => run(n)))
     const AsyncFunction = (async () => {}).constructor
@@ -55,7 +55,7 @@ async function inFour(prefix: string, lines: string): Promise<unknown[]> {
   return Promise.all(programs.map((program) => program.next()))
 }
 
-test('seen gives each candidate to one process', async () => {
+test('dedupe gives each candidate to one process', async () => {
   const prefix = `${unique()}:`
   const claimed = await inFour(
     prefix,
@@ -94,7 +94,7 @@ test('watermark goes back in no process, and ends at the highest of all', async 
   expect(await server.command('GET', `${prefix}mark`)).toBe(String(199 * 4 + 3))
 })
 
-test('snapshot is never absent nor mixed for the readers while four processes replace it', async () => {
+test('swapSet is never absent nor mixed for the readers while four processes replace it', async () => {
   const prefix = `${unique()}:`
   await server.command('SADD', `${prefix}trending:current`, ...Array.from({ length: 300 }, (_, n) => n * 4))
   const looks = await inFour(

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Taken } from './limiter/taken.ts'
+import type { LimitResult } from './limiter/limit-result.ts'
 import { rateLimitHeaders } from './rate-limit-headers.ts'
 
-const admitted: Taken = {
+const admitted: LimitResult = {
   allowed: true,
   limit: 10,
   perMs: 60_000,
@@ -19,7 +19,7 @@ test('a take that was allowed gives the policy and how the client stands, second
 })
 
 test('a take that was refused says when to come back', () => {
-  const refused: Taken = { ...admitted, allowed: false, remaining: 0, retryAfterMs: 12_345 }
+  const refused: LimitResult = { ...admitted, allowed: false, remaining: 0, retryAfterMs: 12_345 }
   expect(rateLimitHeaders(refused, 'search')).toEqual({
     'RateLimit-Policy': '"search";q=10;w=60',
     RateLimit: '"search";r=0;t=60',

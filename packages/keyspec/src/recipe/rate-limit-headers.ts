@@ -1,4 +1,4 @@
-import type { Taken } from './limiter/taken.ts'
+import type { LimitResult } from './limiter/limit-result.ts'
 
 /** The HTTP fields that tell a client how it stands; `Retry-After` only where it was refused. */
 export interface RateLimitHeaders {
@@ -16,7 +16,7 @@ export interface RateLimitHeaders {
  * const taken = await keys.requests({ userId, endpoint: 'search' }).take()
  * return new Response(body, { status: taken.allowed ? 200 : 429, headers: { ...rateLimitHeaders(taken, 'search') } })
  */
-export function rateLimitHeaders(taken: Taken, policyName: string): RateLimitHeaders {
+export function rateLimitHeaders(taken: LimitResult, policyName: string): RateLimitHeaders {
   if (taken.from === 'disabled') return {}
   const name = quoted(policyName)
   return {

@@ -1,4 +1,5 @@
 import type { Argument } from '../connection/connection.ts'
+import { ILL_FORMED } from '../pattern.ts'
 
 /** How a script takes an argument: `encode` on our side, and the Lua statement that reads it into its name. */
 export interface ScriptArgument<T> {
@@ -35,8 +36,14 @@ export const double: ScriptArgument<number> = {
 
 /** Text or bytes, which Lua holds alike. */
 export const text: ScriptArgument<Argument> = {
-  encode: (value) => value,
+  encode: wellFormed,
   local: (name, raw) => `local ${name} = ${raw}`,
+}
+
+/** Text or bytes as they are; a `TypeError` for text with a lone surrogate, which would be sent as another text. */
+export function wellFormed(value: Argument): Argument {
+  if (typeof value === 'string' && !value.isWellFormed()) throw new TypeError(`not sent: ${ILL_FORMED}`)
+  return value
 }
 
 /** A boolean. */

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import * as luaparse from 'luaparse'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { luaFiles, scriptModules } from '../../../../test-support/script-modules.ts'
 import { int, rest } from './argument.ts'
 import { integerReply } from './reply.ts'
 import type { ScriptOptions } from './script.ts'
@@ -25,17 +25,10 @@ vi.mock(import('./script.ts'), async (load) => {
   return { ...original, script: script as typeof original.script }
 })
 
-const folder = join(import.meta.dirname, '..')
-const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-const files = paths.filter((path) => path.endsWith('.lua'))
-const modules = paths.filter(
-  (path) => /^(connection|kind|recipe|script|inspect)\/.*\.ts$/.test(path) && !/\.test(-d)?\.ts$/.test(path),
-)
-
 beforeAll(async () => {
   // Another file of this worker may have loaded them before.
   vi.resetModules()
-  for (const path of modules) await import(join(folder, path))
+  for (const path of scriptModules) await import(path)
 }, 120_000)
 
 afterAll(() => {
@@ -45,8 +38,8 @@ afterAll(() => {
 
 test('every .lua file is run by a script', () => {
   const run = described.map(({ lua }) => lua)
-  const idle = files.filter((file) => !run.some((lua) => lines(file).every((line) => lua.includes(line))))
-  expect(files.length).toBeGreaterThan(3)
+  const idle = luaFiles.filter((file) => !run.some((lua) => lines(file).every((line) => lua.includes(line))))
+  expect(luaFiles.length).toBeGreaterThan(3)
   expect(idle).toEqual([])
 })
 
@@ -77,7 +70,13 @@ describe('a seeded mistake is found', () => {
   test.each(told)('%s', async (_what, lua, fault) => {
     const { script } = await import('./script.ts')
     const args = { amount: int, values: rest }
-    const { source } = script('test/seeded', { keys: ['key', 'old*'], args, lua, reply: integerReply })
+    const { source } = script('test/seeded', {
+      keys: ['key', 'old*'],
+      args,
+      lua,
+      commands: [],
+      reply: integerReply,
+    })
     const faults = faultsOf({ name: 'seeded', source, lua })
     expect(
       faults.some((found) => found.includes(fault)),
@@ -91,7 +90,13 @@ describe('a seeded mistake is found', () => {
 for i, before in ipairs(old) do n = n + redis.call('DEL', before, key) * i end
 amount = n return amount`
     const args = { amount: int, values: rest }
-    const { source } = script('test/well', { keys: ['key', 'old*'], args, lua, reply: integerReply })
+    const { source } = script('test/well', {
+      keys: ['key', 'old*'],
+      args,
+      lua,
+      commands: [],
+      reply: integerReply,
+    })
     expect(faultsOf({ name: 'well', source, lua })).toEqual([])
   })
 })
@@ -108,7 +113,7 @@ const GUARDED = 'pcall(function() return os.clock end)'
 
 /** The statements of a file, line by line: a script may be made of several files, and of one joined to one line. */
 function lines(file: string): string[] {
-  return readFileSync(join(folder, file), 'utf8')
+  return readFileSync(file, 'utf8')
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('--'))

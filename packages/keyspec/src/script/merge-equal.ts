@@ -1,7 +1,8 @@
-import type { Argument, Command, Connection, Reply } from '../connection/connection.ts'
-import type { Merge, Outcome } from '../connection/merge.ts'
-import { ServerError, unwrapped } from '../connection/server-error.ts'
-import type { Split } from './script.ts'
+import type { Argument, Command, Connection, Reply, Merge, Outcome } from '../connection/connection.ts'
+import { ServerError } from '../connection/server-error.ts'
+
+/** From the answer for so many equal calls, the answer of each, in the order they were asked. */
+export type Split = (reply: Reply, count: number) => readonly Reply[]
 
 interface Sending {
   /** One call as it stands; who asked sees to it that a script which the server has lost is sent again. */
@@ -60,7 +61,7 @@ export function mergeEqual(split: Split, { sendOne, sendCounted, sendSeveral }: 
   function note(byKey: Batch['byKey'], key: string, reply: Reply, outcomes: Outcome[]): void {
     const places = byKey.get(key)!
     if (typeof reply === 'string' || reply instanceof Buffer) {
-      const error = new ServerError(unwrapped(String(reply)), 'EVALSHA', key)
+      const error = new ServerError(String(reply), 'EVALSHA', key)
       for (const place of places) outcomes[place] = { error }
     } else if (places.length === 1) outcomes[places[0]!] = { reply }
     else

@@ -1,10 +1,8 @@
-import type { Argument, Command, Reply, Shape } from '../connection/connection.ts'
-import type { Merge, Outcome } from '../connection/merge.ts'
-import { ServerError, unwrapped } from '../connection/server-error.ts'
+import type { Argument, Command, Reply, Shape, Merge, Outcome } from '../connection/connection.ts'
+import { ServerError } from '../connection/server-error.ts'
 import { SchemaError } from '../errors.ts'
 import { type Arguments, type Hows, times, unsaidOf } from './argument.ts'
-import { mergeEqual } from './merge-equal.ts'
-import type { Split } from './script.ts'
+import { mergeEqual, type Split } from './merge-equal.ts'
 import { evaluate, prelude, sendKnown, type Source } from './source.ts'
 
 /** Calls that are equal but for their keys become one call that says how many they are on each. */
@@ -93,9 +91,7 @@ export function mergeRuns(one: Source, many: Source, keyCount: number, width: nu
         shape,
       )
       return (replies as readonly (readonly [number, Reply])[]).map(([ok, reply]): Outcome =>
-        ok === 1
-          ? { reply }
-          : { error: new ServerError(unwrapped(String(reply)), 'EVALSHA', String(head[3])) },
+        ok === 1 ? { reply } : { error: new ServerError(String(reply), 'EVALSHA', String(head[3])) },
       )
     },
   }

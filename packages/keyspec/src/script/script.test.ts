@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connections, type Opened } from '../../../../test-support/connections.ts'
 import type { Command, Connection } from '../connection/connection.ts'
-import { tick } from '../connection/tick.ts'
+import { tick } from '../connection/pipeline/tick.ts'
 import { SchemaError, ScriptError } from '../errors.ts'
 import { startRedis, type TemporaryRedis, unique } from '../testing/index.ts'
 import { digits, double, flag, int, rest, serverNow, text } from './argument.ts'
@@ -28,6 +28,7 @@ function counting() {
   return script('test/count', {
     keys: ['key'],
     args: { by: int },
+    commands: [],
     lua: `return redis.call('INCRBY', key, by) -- ${unique()}`,
     reply: integerReply,
     merge: true,
@@ -39,6 +40,7 @@ test('the body reads its keys and arguments by name, each as what it was declare
   const named = script('test/named', {
     keys: ['first', 'second'],
     args: { whole: int, fraction: double, handed: digits, words: text, yes: flag, no: flag },
+    commands: [],
     lua: `redis.call('SET', first, words) redis.call('SET', second, whole + 1)
 return {tostring(fraction), type(handed) .. handed, tostring(yes), tostring(no), words}`,
     reply: listReply(textReply),
@@ -62,6 +64,7 @@ test('Redis’s errors name the line of the .lua file, alone and merged', async 
     keys: ['key'],
     args: { by: int },
     lua: body,
+    commands: [],
     reply: integerReply,
     merge: true,
   })
@@ -86,6 +89,7 @@ test('the text is sent once, its SHA-1 from then on, and the text again when the
   const once = script('test/once', {
     keys: ['key'],
     args: {},
+    commands: [],
     lua: `return redis.call('INCR', key)`,
     reply: integerReply,
   })
@@ -95,12 +99,88 @@ test('the text is sent once, its SHA-1 from then on, and the text again when the
   expect(sent.map(([name]) => name)).toEqual(['EVAL', 'EVALSHA', 'EVALSHA', 'EVALSHA', 'EVAL'])
 })
 
+test('the first run carries the proof of permissions, the second teaches the text, and later ones name it', async () => {
+  const sent: Command[] = []
+  const recording: Connection = {
+    ...plain,
+    send: (command, shape) => {
+      sent.push(command)
+      return plain.send(command, shape)
+    },
+  }
+  const key = unique()
+  const proven = script('test/proven', {
+    keys: ['key'],
+    args: {},
+    commands: ['INCR', 'PTTL'],
+    lua: `redis.call('PTTL', key) return redis.call('INCR', key)`,
+    reply: integerReply,
+  })
+  // Both before the first answer: neither may run without the proof.
+  await Promise.all([proven.run(recording, { key }, {}), proven.run(recording, { key }, {})])
+  for (let turn = 0; turn < 3; turn++) await proven.run(recording, { key }, {})
+  expect(sent.map(([name]) => name)).toEqual(['EVAL', 'EVALSHA', 'EVAL', 'EVALSHA', 'EVALSHA'])
+  const withProof = sent.map(([, words]) => words === sent[0]![1] || words === sent[1]![1])
+  expect(withProof).toEqual([true, true, false, false, false])
+  sent.length = 0
+  await redis.command('SCRIPT', 'FLUSH')
+  for (let turn = 0; turn < 3; turn++) await proven.run(recording, { key }, {})
+  expect(sent.map(([name]) => name)).toEqual(['EVALSHA', 'EVAL', 'EVAL', 'EVALSHA'])
+  expect(await redis.command('GET', key)).toBe('8')
+})
+
+test('a permission that is taken away later is named, and the call after it changes nothing', async () => {
+  const connection = { ...plain }
+  const key = unique()
+  const renewing = script('test/renewing', {
+    keys: ['key'],
+    args: {},
+    commands: ['INCRBY', 'PEXPIRE'],
+    lua: `local count = redis.call('INCRBY', key, '1') redis.call('PEXPIRE', key, '60000') return count`,
+    reply: integerReply,
+  })
+  expect(await renewing.run(connection, { key }, {})).toBe(1)
+  await redis.command('ACL', 'SETUSER', 'default', '-pexpire')
+  try {
+    for (let turn = 0; turn < 2; turn++) {
+      await expect(renewing.run(connection, { key }, {})).rejects.toMatchObject({
+        code: 'E_DENIED',
+        // Redis 7.2 and Valkey name the user; before, the proof names the command.
+        message: expect.stringMatching(/ACL SETUSER (?:<user>|default) \+pexpire\)$/),
+      })
+    }
+  } finally {
+    await redis.command('ACL', 'SETUSER', 'default', '+@all')
+  }
+  // The one call that was the first to meet it.
+  expect(await redis.command('GET', key)).toBe('2')
+})
+
+test('a key of another type than the script says is refused before its first command, and named', async () => {
+  const [first, second] = [unique(), unique()]
+  const typed = script('test/typed', {
+    keys: ['first', 'second*'],
+    args: {},
+    commands: ['SET', 'SADD'],
+    types: { second: 'set' },
+    lua: `redis.call('SET', first, '1') for _, key in ipairs(second) do redis.call('SADD', key, 'a') end return 1`,
+    reply: integerReply,
+  })
+  await redis.command('RPUSH', second, 'a')
+  await expect(typed.run(plain, { first, second: [unique(), second] }, {})).rejects.toMatchObject({
+    code: 'E_WRONG_TYPE',
+    message: expect.stringContaining(`${second} holds a list, not a set`),
+  })
+  expect(await redis.command('EXISTS', first)).toBe(0)
+})
+
 test('a script that is lost while calls are under way is still run once for each', async () => {
   const count = counting()
   const key = unique()
   const one = script('test/one', {
     keys: ['key'],
     args: {},
+    commands: [],
     lua: `return redis.call('INCR', key)`,
     reply: integerReply,
   })
@@ -144,6 +224,7 @@ test('an error that is raised, returned or met by a command is that call’s alo
   const risky = script('test/risky', {
     keys: ['key', 'list'],
     args: { how: text },
+    commands: [],
     lua: `if how == 'raise' then error({err = 'ERR raised'}) end
 if how == 'return' then return redis.error_reply('ERR returned') end
 if how == 'type' then return redis.call('INCR', list) end
@@ -175,6 +256,7 @@ test('merged calls answer nil, nothing, false, nested arrays and bytes as they d
       keys: ['key'],
       args: {},
       lua,
+      commands: [],
       reply: optionalReply(textReply),
       merge: true,
     })
@@ -188,6 +270,7 @@ test('merged calls answer nil, nothing, false, nested arrays and bytes as they d
   const nested = script('test/nested', {
     keys: ['key'],
     args: {},
+    commands: [],
     lua: `return {1, redis.call('GET', key), {redis.status_reply('fine')}}`,
     reply: tupleReply(integerReply, bytesReply, listReply(bytesReply)),
     bytes: true,
@@ -207,6 +290,7 @@ test('100 000 values travel in one call', async () => {
   const sum = script('test/sum', {
     keys: ['key'],
     args: { factor: int, values: rest },
+    commands: [],
     lua: `local total = 0 for _, value in ipairs(values) do total = total + factor * value end
 redis.call('SET', key, total) return #values`,
     reply: integerReply,
@@ -220,6 +304,7 @@ test('a key declared with a star stands for as many as are given, none too', asy
   const first = script('test/first', {
     keys: ['key', 'old*'],
     args: { words: text },
+    commands: [],
     lua: `for _, before in ipairs(old) do redis.call('APPEND', key, before) end
 redis.call('APPEND', key, words) return #old`,
     reply: integerReply,
@@ -231,7 +316,7 @@ redis.call('APPEND', key, words) return #old`,
 })
 
 test('what takes any number of keys or arguments cannot be merged', () => {
-  const options = { lua: 'return 1', reply: integerReply, merge: true }
+  const options = { commands: [], lua: 'return 1', reply: integerReply, merge: true }
   expect(() => script('test/rest', { ...options, keys: ['key'], args: { values: rest } })).toThrow(
     SchemaError,
   )
@@ -240,7 +325,13 @@ test('what takes any number of keys or arguments cannot be merged', () => {
 
 test('a reply of a form that was not declared is a ScriptError that names script and key', async () => {
   const key = unique()
-  const odd = script('test/odd', { keys: ['key'], args: {}, lua: `return 'text'`, reply: integerReply })
+  const odd = script('test/odd', {
+    keys: ['key'],
+    args: {},
+    commands: [],
+    lua: `return 'text'`,
+    reply: integerReply,
+  })
   const error: unknown = await odd.run(plain, { key }, {}).catch((caught: unknown) => caught)
   expect(error).toBeInstanceOf(ScriptError)
   expect((error as ScriptError).message).toBe(
@@ -252,6 +343,7 @@ test('the clock is the server’s, unless a test names the instant', async () =>
   const clock = script('test/clock', {
     keys: ['key'],
     args: { now: serverNow },
+    commands: [],
     lua: `return string.format('%.0f', now)`,
     reply: textReply,
   })

@@ -200,6 +200,14 @@ const CHECKS: Readonly<Record<string, Check>> = {
       const said: Command = ['EVAL', 'return redis.error_reply(ARGV[1])', '1', key, words]
       assert.equal((await refusalOf(connection.send(said, SCRIPT))).reply, words)
     }
+    // Redis 6.2 gives a returned error its place in the script, and a code only if the command gave it.
+    for (const [words, reply] of [
+      ['-OOM command not allowed', 'OOM command not allowed'],
+      ["The user executing the script can't run this", "ERR The user executing the script can't run this"],
+    ] as const) {
+      const said: Command = ['EVAL', 'return {err = ARGV[1]}', '1', key, `@user_script: 6: ${words}`]
+      assert.equal((await refusalOf(connection.send(said, SCRIPT))).reply, reply)
+    }
   },
 
   'keeps to the order of the calls on one key, whatever they are': async (connection, key) => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Duration, milliseconds } from '../duration.ts'
+import { after, sleep, type Timer } from '../timer.ts'
 
 /**
  * Tries an assertion until it no longer throws and gives what it returned; when it still throws after `within` (five
@@ -10,22 +11,22 @@ export async function eventually<T>(
   options: { readonly within?: Duration } = {},
 ): Promise<T> {
   const within = options.within ?? '5s'
-  const deadline = Date.now() + milliseconds(within)
+  const deadline = performance.now() + milliseconds(within)
   let lastError: unknown = new Error(`The assertion had not settled after ${within}.`)
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 50)) {
-    let timer: NodeJS.Timeout | undefined
+    let timer: Timer | undefined
     const expired = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(lastError), Math.max(0, deadline - Date.now()))
+      timer = after(Math.max(0, deadline - performance.now()), () => reject(lastError))
     })
     try {
       return await Promise.race([assertion(), expired])
     } catch (error) {
-      if (Date.now() >= deadline) throw error
+      if (performance.now() >= deadline) throw error
       lastError = error
     } finally {
-      clearTimeout(timer)
+      timer?.cancel()
     }
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    await sleep(pauseMs)
   }
 }
 

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { sleep } from '../timer.ts'
 import { guard } from './guard.ts'
 import { freePort } from './port.ts'
 import { rawConnection, type RawConnection } from './resp.ts'
@@ -119,9 +120,9 @@ function prepare(binary: string, options: RedisOptions, port: number | undefined
 
   /** Waits until the server answers a PING, trying again as soon as it has not. */
   async function answers(child: ChildProcess): Promise<void> {
-    const deadline = Date.now() + startWithinMs
+    const deadline = performance.now() + startWithinMs
     const runs = () => server === child
-    while (runs() && Date.now() < deadline) {
+    while (runs() && performance.now() < deadline) {
       const refusal = await raw.command('PING').then(
         () => undefined,
         (error: NodeJS.ErrnoException) => error,
@@ -129,7 +130,7 @@ function prepare(binary: string, options: RedisOptions, port: number | undefined
       // An error in Redis's own words (NOAUTH, MASTERDOWN …) is an answer, unless it is still reading its data.
       if (refusal === undefined) return
       if (refusal.code === undefined && /^(?!LOADING)[A-Z]+ /.test(refusal.message)) return
-      await new Promise((resolve) => setTimeout(resolve, 1))
+      await sleep(1)
     }
     const how = runs() ? `did not answer within ${startWithinMs / 1000} s` : `ended with ${ending(child)}`
     const tail = readLog().trimEnd().split('\n').slice(-8).join('\n')

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { afterAll, assert, beforeAll, expect, test } from 'vitest'
 import { startRedis, type TemporaryRedis } from './redis.ts'
-import { encodeCommand, rawConnection, readReply } from './resp.ts'
+import { encodeCommand, readReply } from '../connection/client/resp.ts'
+import { rawConnection } from './resp.ts'
 
 let redis: TemporaryRedis
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { UnavailableError } from '../../errors.ts'
 import { eventually, startRedis, type TemporaryRedis, unique } from '../../testing/index.ts'
 import { type Connection, NO_KEY, ONE_KEY, type Reply } from '../connection.ts'
-import { fromNodeRedis } from '../node-redis.ts'
+import { fromNodeRedis } from '../client/node-redis.ts'
 import { guarded, type StateChange } from './guarded.ts'
 
 const started: TemporaryRedis[] = []

@@ -1,5 +1,6 @@
 import { type Duration, milliseconds, spell } from '../../duration.ts'
 import { KeyspecError, reason, UnavailableError } from '../../errors.ts'
+import { clientOf, madeOver } from '../client-of.ts'
 import { type Connection, firstKeyOf } from '../connection.ts'
 import { isUnavailable } from '../server-error.ts'
 import { Breaker, type BreakerState } from './breaker.ts'
@@ -59,8 +60,8 @@ const UNHEALTHY_AT = 3
  * failures in a row every call rejects at once with an `UnavailableError`, for `openFor`; then one call is let through, and
  * when it is answered, all are. An error reply is an answer, unless it says that the server cannot serve now.
  *
- * It can only count what comes back: give the client a time-out, or a server that hangs is never noticed. On a cluster it
- * judges all masters as one.
+ * A server that hangs counts as a failure when a call meets the bound of the adapter (5 s by default). On a cluster it judges
+ * all masters as one.
  *
  * @example
  * const connection = guarded(fromNodeRedis(client), { onStateChange: ({ to }) => log.warn(`Redis: ${to}`) })
@@ -157,7 +158,7 @@ export function guarded(connection: Connection, options: GuardOptions = {}): Gua
       }
     },
   }
-  return self
+  return madeOver(clientOf(connection), self)
 }
 
 let tickNow: number | undefined

@@ -21,18 +21,25 @@ afterEach(async () => {
 
 /**
  * A process that asks for one entry so many times at once, and says what it was answered. In Redis it counts `loads` and,
- * once each of its askers loads or waits, `asking`; its load ends with a value pushed to `value:<who>`.
+ * once each of its askers loads or waits, `asking`; its load ends with a value pushed to `value:<who>`, and throws where that is
+ * `throw`. Askers that are rejected answer the code.
  */
-async function asker(prefix: string, who: string, { askers = 1, lockTtl = '10s' } = {}): Promise<Program> {
+async function asker(
+  prefix: string,
+  who: string,
+  { askers = 1, lockTtl = '10s', loadTimeout = '1m' } = {},
+): Promise<Program> {
   const program = library.run(
     `
-    const { prefix, who, askers, lockTtl, socket } = given
+    const { prefix, who, askers, lockTtl, loadTimeout, socket } = given
     const { keyspec: { cache, open, text }, connection, command } = await lean(socket)
-    const schema = { answer: cache('answer:<id>', text, { ttl: '1h', lockTtl }) }
+    const schema = { answer: cache('answer:<id>', text, { ttl: '1h', lockTtl, loadTimeout }) }
     const keys = open(schema, connection, { prefix })
     const load = async () => {
       await command('INCR', prefix + 'loads')
-      return (await command('BLPOP', prefix + 'value:' + who, 0))[1]
+      const value = (await command('BLPOP', prefix + 'value:' + who, 0))[1]
+      if (value === 'throw') throw new Error('away')
+      return value
     }
     say('ready')
     await told()
@@ -43,10 +50,10 @@ async function asker(prefix: string, who: string, { askers = 1, lockTtl = '10s' 
       clearInterval(look)
       void command('INCR', prefix + 'asking')
     }, 5)
-    const answers = await Promise.all(asked)
+    const answers = await Promise.all(asked.map((each) => each.catch(({ code, message }) => code ?? message)))
     say({ answers: [...new Set(answers)], stats: keys.answer.stats() })
     `,
-    { prefix, who, askers, lockTtl, socket: server.socket },
+    { prefix, who, askers, lockTtl, loadTimeout, socket: server.socket },
   )
   programs.push(program)
   expect(await program.next()).toBe('ready')
@@ -112,6 +119,37 @@ test('a loader that was stopped wakes up fenced: what its successor wrote stays'
 
   await server.command('RPUSH', `${prefix}value:successor`, 'newer')
   expect(await successor.next()).toMatchObject({ answers: ['newer'], stats: { loads: 1, unwritten: 0 } })
+  expect(await server.command('GET', `${prefix}answer:1`)).toBe('newer')
+})
+
+test('eight processes whose loads would all throw ask once, and all learn of the failure', async () => {
+  const prefix = `${unique()}:`
+  const names = Array.from({ length: 8 }, (_, n) => `p${n}`)
+  const all = await Promise.all(names.map((who) => asker(prefix, who, { askers: 5 })))
+  for (const program of all) program.tell('ask')
+  await counted(`${prefix}asking`, 8)
+  for (const who of names) await server.command('RPUSH', `${prefix}value:${who}`, 'throw')
+  const ends = (await Promise.all(all.map((program) => program.next()))) as End[]
+  expect(ends.flatMap(({ answers }) => answers).toSorted()).toEqual([
+    ...Array.from({ length: 7 }, () => 'E_LOAD_FAILED'),
+    'away',
+  ])
+  expect(await server.command('GET', `${prefix}loads`)).toBe('1')
+})
+
+test('a load that hangs in one process ends there with an error, and another process loads', async () => {
+  const prefix = `${unique()}:`
+  const hung = await asker(prefix, 'hung', { loadTimeout: '2s' })
+  hung.tell('ask')
+  await counted(`${prefix}loads`, 1)
+  const next = await asker(prefix, 'next')
+  next.tell('ask')
+  await counted(`${prefix}asking`, 2)
+  expect(await hung.next()).toMatchObject({ answers: ['E_LOAD_TIMEOUT'] })
+  await counted(`${prefix}loads`, 2)
+  await server.command('RPUSH', `${prefix}value:next`, 'newer')
+  expect(await next.next()).toMatchObject({ answers: ['newer'], stats: { loads: 1, unwritten: 0 } })
+  await server.command('RPUSH', `${prefix}value:hung`, 'late')
   expect(await server.command('GET', `${prefix}answer:1`)).toBe('newer')
 })
 

@@ -5,14 +5,14 @@ import { float32 } from '../../codec/float32.ts'
 import { json } from '../../codec/json.ts'
 import type { Connection } from '../../connection/connection.ts'
 import { open } from '../../keyspace.ts'
-import { digest } from '../../param.ts'
+import { param } from '../../param.ts'
 import { cache } from './cache.ts'
 import type { CacheStats } from './stats.ts'
 
 const Ocr = v.object({ text: v.string(), confidence: v.optional(v.number(), 1) })
 const keys = open(
   {
-    ocr: cache('cache:ocr:<content>', json(Ocr), { ttl: '7d', params: { content: digest() } }),
+    ocr: cache('cache:ocr:<content>', json(Ocr), { ttl: '7d', params: { content: param.digest() } }),
     vector: cache('emb:<model>:<hash>', float32(3), { ttl: '7d', jitter: 0.1, lockTtl: '30s' }),
   },
   {} as Connection,

@@ -1,15 +1,17 @@
 import { Redis } from 'ioredis'
+import * as ioredis5 from 'ioredis-5'
 import { createClient } from 'redis'
+import * as redis5 from 'redis-5'
 import * as v from 'valibot'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startProxy } from '../../../../../test-support/proxy.ts'
 import { float32 } from '../../codec/float32.ts'
-import { instant } from '../../codec/instant.ts'
+import { isoDate } from '../../codec/iso-date.ts'
 import { json } from '../../codec/json.ts'
 import type { Command, Connection, Reply } from '../../connection/connection.ts'
-import { fromIoredis, invalidationsFromIoredis } from '../../connection/ioredis.ts'
-import type { Invalidations } from '../../connection/invalidations.ts'
-import { fromNodeRedis, invalidationsFromNodeRedis } from '../../connection/node-redis.ts'
+import { fromIoredis, invalidationsFromIoredis } from '../../connection/client/ioredis.ts'
+import type { Invalidations } from '../../connection/tracking/invalidations.ts'
+import { fromNodeRedis, invalidationsFromNodeRedis } from '../../connection/client/node-redis.ts'
 import { SchemaError } from '../../errors.ts'
 import { open, type OpenOptions } from '../../keyspace.ts'
 import { eventually, unique } from '../../testing/eventually.ts'
@@ -54,11 +56,34 @@ async function ioredis(path = server.socket) {
   return { connection: fromIoredis(redis), invalidations: invalidationsFromIoredis(told) }
 }
 
+async function withNodeRedis5(path = server.socket) {
+  const client = redis5.createClient({ RESP: 3, socket: { path, tls: false, reconnectStrategy: 5 } })
+  const told = client.duplicate({ emitInvalidate: true })
+  closing.push(
+    () => client.destroy(),
+    () => told.destroy(),
+  )
+  client.on('error', () => {})
+  await Promise.all([client.connect(), told.connect()])
+  return { connection: fromNodeRedis(client), invalidations: invalidationsFromNodeRedis(told) }
+}
+
+async function withIoredis5(path = server.socket) {
+  const redis = new ioredis5.Redis({ path, retryStrategy: () => 5 })
+  const told = redis.duplicate()
+  closing.push(
+    () => redis.disconnect(),
+    () => told.disconnect(),
+  )
+  redis.on('error', () => {})
+  return { connection: fromIoredis(redis), invalidations: invalidationsFromIoredis(told) }
+}
+
 const Page = v.object({ text: v.string(), tags: v.optional(v.array(v.string()), ['a']) })
 const schema = {
   page: cache('page:<id>', json(Page), { ttl: '1h', near: { most: 100 } }),
   vector: cache('vector:<id>', float32(2), { ttl: '1h', near: { most: 100 } }),
-  at: cache('at:<id>', instant, { ttl: '1h', near: { most: 100 } }),
+  at: cache('at:<id>', isoDate, { ttl: '1h', near: { most: 100 } }),
   counted: cache('count:<id>', json(v.number()), { ttl: '1h', near: { most: 4 } }),
 }
 
@@ -112,6 +137,8 @@ const write = (id: string, text: string) =>
 describe.each([
   ['node-redis', nodeRedis],
   ['ioredis', ioredis],
+  ['node-redis 5', withNodeRedis5],
+  ['ioredis 5', withIoredis5],
 ])('over %s a copy', (_name, connect) => {
   test('answers without a word to Redis, until the message that somebody else wrote', async () => {
     const { keys, sent, heard } = opened(await connect())
@@ -238,19 +265,35 @@ async function killTracking(): Promise<void> {
   }
 }
 
-test('a connection that has gone silent is not trusted for longer than 3 s', async () => {
-  await using proxy = await startProxy({ url: `unix://${server.socket}` })
-  const { connection } = await nodeRedis()
-  const { invalidations } = await nodeRedis(proxy.socket)
-  const { keys } = opened({ connection, invalidations })
-  await live(keys)
-  proxy.stall('replies')
-  await server.command('SET', `${prefix}page:live`, JSON.stringify(page('unheard')))
-  await eventually(async () => expect(await keys.page({ id: 'live' }).get()).toEqual(page('unheard')))
-  // What it had to tell is told behind the answer: then copies may be trusted again.
-  await proxy.restore()
-  await live(keys)
-})
+test.each([
+  ['node-redis', nodeRedis],
+  ['ioredis', ioredis],
+] as const)(
+  'over %s, a connection that has gone silent is not trusted for longer than 3 s',
+  async (_, client) => {
+    await using proxy = await startProxy({ url: `unix://${server.socket}` })
+    const { connection } = await client()
+    const { invalidations } = await client(proxy.socket)
+    const { keys } = opened({ connection, invalidations })
+    const isRead = async (text: string) => {
+      const from = performance.now()
+      await server.command('SET', `${prefix}page:live`, JSON.stringify(page(text)))
+      await eventually(async () => expect(await keys.page({ id: 'live' }).get()).toEqual(page(text)))
+      expect(performance.now() - from).toBeLessThan(6000)
+    }
+    await live(keys)
+    proxy.stall('replies')
+    await isRead('unheard')
+    // What it had to tell is told behind the answer: then copies may be trusted again.
+    await proxy.restore()
+    await live(keys)
+    // The server has ended the connection, and nobody tells the client.
+    proxy.halfOpen()
+    await isRead('told to nobody')
+    proxy.cut()
+    await live(keys)
+  },
+)
 
 test('own writes are seen by own reads at once, whether one waits for them or not', async () => {
   const { keys } = opened(await nodeRedis(), { told: () => false })
@@ -397,7 +440,7 @@ test('where nobody tells of changes, and while another server does, Redis is rea
 })
 
 test('a server that refuses to tell is said once, and read each time', async () => {
-  await server.command('ACL', 'SETUSER', 'untold', 'on', 'nopass', '~*', '&*', '+@all', '-client|tracking')
+  await server.command('ACL', 'SETUSER', 'untold', 'on', 'nopass', '~*', '&*', '+@all', '-client')
   const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
   closing.push(
     () => warn.mockRestore(),
@@ -420,9 +463,12 @@ test('what makes no sense is refused before any I/O', async () => {
   open(schema, connection, { prefix, invalidations })
   for (const [declare, words] of [
     [() => open(schema, connection, { invalidations }), 'serve another keyspace already'],
-    [() => open(schema, { ...connection, cluster: true }, { invalidations }), 'not on a cluster'],
-    [() => cache('a:<b>', instant, { ttl: '1h', near: { most: 0 } }), '1 or more'],
-    [() => cache('a:<b>', instant, { ttl: '1h', renew: 'read', near }), 'renewed by reads'],
+    [
+      () => open(schema, { ...connection, cluster: true }, { prefix: '{near}:', invalidations }),
+      'not on a cluster',
+    ],
+    [() => cache('a:<b>', isoDate, { ttl: '1h', near: { most: 0 } }), '1 or more'],
+    [() => cache('a:<b>', isoDate, { ttl: '1h', renew: 'read', near }), 'renewed by reads'],
     [() => invalidationsFromNodeRedis(createClient()), 'emitInvalidate: true'],
     [() => invalidationsFromIoredis(new Redis({ lazyConnect: true })), 'protocol: 2'],
     [
@@ -433,7 +479,7 @@ test('what makes no sense is refused before any I/O', async () => {
     expect(declare).toThrow(SchemaError)
     expect(declare).toThrow(words)
   }
-  const bare = { bare: cache('<id>', instant, { ttl: '1h', near }) }
+  const bare = { bare: cache('<id>', isoDate, { ttl: '1h', near }) }
   const other = await nodeRedis()
   expect(() => open(bare, connection, { invalidations: other.invalidations })).toThrow(
     'every key that changes',

@@ -1,5 +1,5 @@
 import { type Command, type Connection, keysOf, type Shape } from '../../connection/connection.ts'
-import type { Follower, Watch } from '../../connection/invalidations-watch.ts'
+import type { Follower, Watch } from '../../connection/tracking/invalidations-watch.ts'
 import { tickTime } from './clock.ts'
 
 /** A copy of one entry, in this process. */

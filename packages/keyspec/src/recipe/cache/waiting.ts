@@ -1,4 +1,6 @@
+import { onAbort } from '../../abort.ts'
 import type { Subscriber } from '../../connection/connection.ts'
+import { after } from '../../timer.ts'
 
 const SHORTEST_MS = 5
 const LONGEST_MS = 50
@@ -11,6 +13,7 @@ export class Waiting {
   readonly #subscriber: Subscriber | undefined
   readonly #signal: AbortSignal
   readonly #heard = new Map<string, Promise<(() => Promise<void>) | undefined>>()
+  readonly #unheard: () => void
   #since: number | undefined
   #called = false
   #wake: () => void = () => {}
@@ -18,7 +21,7 @@ export class Waiting {
   constructor(subscriber: Subscriber | undefined, signal: AbortSignal) {
     this.#subscriber = subscriber
     this.#signal = signal
-    signal.addEventListener('abort', () => this.#wake(), { once: true })
+    this.#unheard = onAbort(signal, () => this.#wake())
   }
 
   /** Whether there has been a pause. */
@@ -38,9 +41,9 @@ export class Waiting {
     }
     const longest = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, (performance.now() - this.#since) / 8))
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#wake(), longest * (0.5 + Math.random() / 2))
+      const timer = after(longest * (0.5 + Math.random() / 2), () => this.#wake())
       this.#wake = () => {
-        clearTimeout(timer)
+        timer.cancel()
         this.#wake = () => {}
         resolve(this.#called)
         this.#called = false
@@ -51,6 +54,7 @@ export class Waiting {
 
   /** Stops listening. */
   end(): void {
+    this.#unheard()
     for (const listening of this.#heard.values()) void listening.then((stop) => stop?.()).catch(() => {})
   }
 

@@ -17,6 +17,7 @@ const take = script('fixed-window/take', {
   keys: ['key'],
   args: { limit: int, perMs: int, cost: digits, force: flag, wary: flag, count: times },
   lua: lua.take,
+  commands: ['GET', 'INCRBY', 'PEXPIRE', 'PTTL'],
   reply: decisionReply,
   merge: splitDecision,
 })
@@ -28,8 +29,10 @@ const take = script('fixed-window/take', {
  * In Redis: a string with a decimal count of what was taken, as INCR would write it, that expires with its window.
  *
  * @example
- * const schema = { signIn: fixedWindow('rate:<ip>', { per: '1m', limit: 100, unreachable: { share: 1 / 8 } }) }
- * const taken = await keys.signIn({ ip }).take()
+ * const schema = {
+ *   signIn: fixedWindow('sign_in:<from>', { per: '1m', limit: 100, unreachable: { share: 1 / 8 }, params: { from: param.ip } }),
+ * }
+ * const taken = await keys.signIn({ from: request.ip }).take()
  * if (!taken.allowed) return tooMany(taken.retryAfterMs)
  */
 export function fixedWindow<
@@ -42,6 +45,7 @@ export function fixedWindow<
     codec: integer,
     renew: 'creation',
     // The window is the key's own time to live, which only the server's clock can tell.
+    commands: take.commands,
     decide: (connection, keys, { limit, perMs, cost, force, wary }) =>
       take.run(connection, keys, { limit, perMs, cost, force, wary }),
   })

@@ -16,7 +16,7 @@ if count == 1 and not wary and not force and cost ~= '0' then
       left = perMs
     end
     if used <= limit then return {limit - used, left} end
-    used = call('DECRBY', key, cost)
+    used = call('INCRBY', key, '-' .. cost)
     return {math.max(0, limit - used), left, left + 1}
   end
   -- What is there is no count: the error of GET says what it is, or the one below.
@@ -24,7 +24,7 @@ end
 
 local stored = call('GET', key)
 local used = tonumber(stored or 0)
-if not used then error('holds no count, but: ' .. string.sub(stored, 1, 40)) end
+if not used then error('holds no count, but ' .. #stored .. ' bytes that are none') end
 cost = tonumber(cost)
 local allowed = count
 if not force and cost > 0 then allowed = math.max(0, math.min(count, math.floor((limit - used) / cost))) end

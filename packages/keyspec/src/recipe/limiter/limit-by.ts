@@ -25,7 +25,7 @@ export function oneOf(limits: Limits): ParamCodec<string> {
   return {
     name: `one of ${names.join(', ')}`,
     encode(value) {
-      if (!known(value)) throw new RangeError(`no limit is declared for ${JSON.stringify(value)}`)
+      if (!known(value)) throw new RangeError('no limit is declared for it')
       return value
     },
     decode: (text) => (known(text) ? text : undefined),

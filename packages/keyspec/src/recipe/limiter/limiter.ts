@@ -9,10 +9,10 @@ import { type Description, type Kind, keySpec, type RedisType } from '../../kind
 import type { Renewal } from '../../kind/lifetime.ts'
 import type { ParamCodecs } from '../../param.ts'
 import { integerReply, optionalReply, tupleReply } from '../../script/reply.ts'
-import type { Split } from '../../script/script.ts'
+import type { Split } from '../../script/merge-equal.ts'
 import { checkLimit, type LimitedBy, type Limits, oneOf } from './limit-by.ts'
 import { Outage, type Unreachable } from './outage.ts'
-import type { Standing, Taken } from './taken.ts'
+import type { LimitResult, LimitState } from './limit-result.ts'
 
 /** What a limiter declares: how much may be taken in how long, and what happens while Redis is away. */
 export type LimiterOptions<P extends string, C extends ParamCodecs<P>, L extends Limits> = Description<
@@ -23,7 +23,7 @@ export type LimiterOptions<P extends string, C extends ParamCodecs<P>, L extends
   readonly per: Duration
   /** Without it the client's error passes through while Redis cannot be reached. */
   readonly unreachable?: Unreachable
-  /** `false` switches the limiter off: everything is admitted, nothing counted, and `Taken.from` says `'disabled'`. */
+  /** `false` switches the limiter off: everything is admitted, nothing counted, and `LimitResult.from` says `'disabled'`. */
   readonly enabled?: boolean
 } & (
     | { readonly limit: number; readonly limits?: never }
@@ -43,6 +43,8 @@ export interface Counting {
   readonly codec: Codec<any, any>
   readonly renew: Renewal
   readonly decide: Decide
+  /** The commands of `decide`. */
+  readonly commands: readonly string[]
 }
 
 /** Takes `cost` if that much is left, or by `force`; a cost of 0 only looks. */
@@ -86,7 +88,7 @@ const severalReply = tupleReply(integerReply, integerReply, integerReply, intege
 export function limiter<P extends string, C extends ParamCodecs<P>, L extends Limits>(
   pattern: P,
   options: LimiterOptions<P, C, L>,
-  { type, codec, renew, decide }: Counting,
+  { type, codec, renew, decide, commands }: Counting,
 ): Kind<LimiterEntry<P, C, L>> {
   const { per, limit, limits, unreachable, enabled = true, ...description } = options
   const declared = keySpec(pattern, type, codec, { ...description, ttl: per, renew })
@@ -106,6 +108,8 @@ export function limiter<P extends string, C extends ParamCodecs<P>, L extends Li
   return {
     keys: [spec],
     together: false,
+    layout: 1,
+    commands,
     open(opening) {
       const { connection, now } = opening
       const ask: Ask = (key, cost, max, { force = false, wary = false } = {}) =>
@@ -117,7 +121,10 @@ export function limiter<P extends string, C extends ParamCodecs<P>, L extends Li
               unreachable,
               perMs,
               ask: (key, max) => ask(key, 0, max),
-              add: (key, count, max) => ask(key, count, max, FORCED),
+              add: async (key, count, max) => {
+                const [remaining, resetMs] = await ask(key, count, max, FORCED)
+                return { remaining, resetMs }
+              },
               clock: now ?? (() => performance.now()),
             })
       const home = { ...homeOf(spec, opening), perMs, enabled, outage, ask, lately: { refused: false } }
@@ -164,7 +171,7 @@ export class Limiter extends Key {
    * Takes `cost` from what is left, all of it or nothing. Decided in one step on the server's clock, so any number of
    * processes together get what the limit allows. A `RangeError` when the cost is above the limit: it could never pass.
    */
-  async take(cost = 1): Promise<Taken> {
+  async take(cost = 1): Promise<LimitResult> {
     const { limit, name, home } = this
     if (!Number.isSafeInteger(cost) || cost < 1 || cost > limit) {
       throw new RangeError(
@@ -177,30 +184,44 @@ export class Limiter extends Key {
       const how = home.lately.refused ? WARY : undefined
       const [remaining, resetMs, retryAfterMs] = await home.ask(name, cost, limit, how)
       home.lately.refused = retryAfterMs !== undefined
-      const taken: Taken =
+      const taken: LimitResult =
         retryAfterMs === undefined
           ? { allowed: true, limit, perMs, remaining, resetMs, from: 'redis' }
           : { allowed: false, limit, perMs, remaining, retryAfterMs, resetMs, from: 'redis' }
-      outage?.reached(name, taken)
-      return taken
+      return outage === undefined ? taken : outage.reached(name, taken)
     } catch (error) {
       if (outage === undefined || !isUnavailable(error)) throw error
       return outage.take(name, cost, limit)
     }
   }
 
-  /** How it stands now; takes nothing. */
-  async peek(): Promise<Standing> {
+  /**
+   * Returns how it stands now; takes nothing. `remaining` leaves out what this process admitted without Redis and has not
+   * added yet. While Redis cannot be reached it rejects, whatever `unreachable` says.
+   */
+  async peek(): Promise<LimitState> {
     const { limit, name, home } = this
-    if (!home.enabled) return { limit, perMs: home.perMs, remaining: limit, resetMs: 0, from: 'disabled' }
+    const { perMs, outage } = home
+    if (!home.enabled) return { limit, perMs, remaining: limit, resetMs: 0, from: 'disabled' }
     const [remaining, resetMs] = await home.ask(name, 0, limit)
-    return { limit, perMs: home.perMs, remaining, resetMs, from: 'redis' }
+    const standing: LimitState = { limit, perMs, remaining, resetMs, from: 'redis' }
+    return outage === undefined ? standing : outage.looked(name, standing, perMs)
+  }
+
+  /**
+   * Adds to Redis what this process admitted without it, for all keys of the entry, and returns how many calls it could not
+   * add yet. It happens by itself once Redis answers again; call this before the process ends, until it returns 0.
+   */
+  async settle(): Promise<number> {
+    return (await this.home.outage?.settle()) ?? 0
   }
 
   /** Forgets all that was taken; answers whether anything was. */
   async reset(): Promise<boolean> {
-    this.home.outage?.forget(this.name)
-    return this.delete()
+    const done = this.home.outage?.resetting(this.name)
+    const existed = await this.delete()
+    done?.()
+    return existed
   }
 }
 

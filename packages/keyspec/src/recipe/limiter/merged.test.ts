@@ -3,13 +3,13 @@ import { createClient } from 'redis'
 import { expect, onTestFinished, test } from 'vitest'
 import { connected } from '../../../../../test-support/connected.ts'
 import type { Connection } from '../../connection/connection.ts'
-import { fromNodeRedis } from '../../connection/node-redis.ts'
+import { fromNodeRedis } from '../../connection/client/node-redis.ts'
 import { ServerError } from '../../connection/server-error.ts'
 import { open } from '../../keyspace.ts'
 import { unique } from '../../testing/eventually.ts'
 import { fixedWindow } from '../fixed-window/fixed-window.ts'
 import { slidingWindow } from '../sliding-window/sliding-window.ts'
-import type { Standing, Taken } from './taken.ts'
+import type { LimitResult, LimitState } from './limit-result.ts'
 
 const { redis, connection } = await connected()
 
@@ -92,9 +92,12 @@ test.each(Object.entries(entries))(
         const keys = open({ limit: entry(limit) }, connection, { prefix: `${unique()}:`, now: () => nowMs })
         const taken = (id: string, cost: number) =>
           cost === 0 ? keys.limit({ id }).peek() : keys.limit({ id }).take(cost)
-        const seen = (answer: Standing | Taken) => ['allowed' in answer && answer.allowed, answer.remaining]
+        const seen = (answer: LimitState | LimitResult) => [
+          'allowed' in answer && answer.allowed,
+          answer.remaining,
+        ]
         const together = await Promise.all(takes.map(({ id, cost }) => taken(`together${id}`, cost)))
-        const apart: Standing[] = []
+        const apart: LimitState[] = []
         for (const { id, cost } of takes) apart.push(await taken(`apart${id}`, cost))
         expect(together.map(seen)).toEqual(apart.map(seen))
       }),
@@ -193,7 +196,7 @@ test('what one key holds fails the takes of that key alone', async () => {
   const refused = {
     code: 'E_SCRIPT',
     key: keys.limit({ id: 'broken' }).name,
-    message: expect.stringContaining('holds no count, but: many'),
+    message: expect.stringContaining('holds no count, but 4 bytes'),
   }
   expect(outcomes).toMatchObject([
     { value: { remaining: 4 } },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { eventually } from '../../testing/index.ts'
 import { Outage, type Unreachable } from './outage.ts'
-import type { Taken } from './taken.ts'
+import type { LimitResult } from './limit-result.ts'
 
 const PER = 60_000
 
@@ -16,17 +16,18 @@ function outage(unreachable: Unreachable) {
     add: async (key, count) => {
       if (world.away) throw new Error('away')
       world.added.push([key, count])
+      return { remaining: 20 - count, resetMs: PER }
     },
   })
   const take = (cost = 1, key = 'a') => it.take(key, cost, 20)
   return { it, world, take }
 }
 
-function fromRedis(remaining: number, resetMs: number): Taken {
+function fromRedis(remaining: number, resetMs: number): LimitResult {
   return { allowed: true, limit: 20, perMs: PER, remaining, resetMs, from: 'redis' }
 }
 
-const allowed = (all: Taken[]) => all.filter((taken) => taken.allowed).length
+const allowed = (all: LimitResult[]) => all.filter((taken) => taken.allowed).length
 const times = <T>(count: number, make: () => T) => Array.from({ length: count }, () => make())
 
 test('refuses everything, and says to come back soon', () => {
@@ -132,8 +133,63 @@ test('a key whose count was reset owes nothing', async () => {
   const { it, world, take } = outage('admit')
   take()
   take(1, 'b')
-  it.forget('a')
+  it.resetting('a')()
   world.away = false
   it.reached('c', fromRedis(10, 30_000))
   await eventually(() => expect(world.added).toEqual([['b', 1]]))
+})
+
+test('what is being added still counts against the share', async () => {
+  const { it, world, take } = outage({ share: 0.5 })
+  expect(allowed(times(20, take))).toBe(10)
+  it.reached('c', fromRedis(10, 30_000)) // and is away again
+  expect(allowed(times(20, take))).toBe(0)
+  await eventually(() => expect(world.added).toEqual([]))
+  expect(allowed(times(20, take))).toBe(0)
+})
+
+test('an addition that was confirmed leaves the share of what remains, and never more than the share of the limit', async () => {
+  const { it, world, take } = outage({ share: 0.5 })
+  times(6, take)
+  world.away = false
+  it.reached('c', fromRedis(20, PER))
+  await eventually(() => expect(world.added).toEqual([['a', 6]]))
+  world.away = true
+  expect(allowed(times(20, take))).toBe(4) // 14 are left, of which 7 would be the share, but 6 of 10 were taken
+})
+
+test('a take that Redis allowed without knowing what is owed is refused where both exceed the limit', () => {
+  const { it, take } = outage({ share: 0.5 })
+  times(10, take)
+  expect(it.reached('a', fromRedis(10, PER))).toMatchObject({ allowed: true, remaining: 0 })
+  expect(it.reached('a', fromRedis(9, PER))).toMatchObject({
+    allowed: false,
+    remaining: 0,
+    retryAfterMs: 1000,
+  })
+  expect(it.reached('b', fromRedis(3, PER))).toMatchObject({ allowed: true, remaining: 3 })
+})
+
+test('a reset forgets what was admitted before it was asked for, once Redis confirms it', () => {
+  const { it, take } = outage({ share: 0.5 })
+  times(6, take)
+  const done = it.resetting('a')
+  expect(allowed(times(20, take))).toBe(4)
+  done()
+  expect(allowed(times(20, take))).toBe(6)
+})
+
+test('what is owed is added when a process asks for it before it ends, and says how much is not', async () => {
+  const { it, world, take } = outage('admit')
+  times(3, take)
+  take(1, 'b')
+  expect(await it.settle()).toBe(4)
+  world.away = false
+  expect(await it.settle()).toBe(0)
+  expect(world.added).toEqual([
+    ['a', 3],
+    ['b', 1],
+  ])
+  expect(await it.settle()).toBe(0)
+  expect(world.added).toHaveLength(2)
 })

@@ -1,6 +1,7 @@
 import { isUnavailable } from '../../connection/server-error.ts'
 import { LeaseLostError } from '../../errors.ts'
-import type { Held } from './held.ts'
+import { after, type Timer } from '../../timer.ts'
+import type { Lease } from './lease.ts'
 
 /** What may be said of a lock that is kept. */
 export interface KeepOptions {
@@ -11,80 +12,94 @@ export interface KeepOptions {
 }
 
 /**
- * Runs work under a lock, renewed three times in its lifetime, and releases it. The signal is aborted as soon as the lock
- * is known to be lost, or can no longer be known to be held: its time is over by our own clock, which counts from before
- * the question was sent, so it ends no later than the server's.
+ * Runs work under a lock, renewed three times in its lifetime, and releases it. The signal is aborted as soon as Redis says
+ * that the lock is lost, refuses to renew it, or the lease is over by this process's own clock. If the server's clock steps
+ * forward, another may hold the lock until the next renewal, for a third of `ttl`. Work that releases the lock itself ends this.
  */
-export async function keepWhile<T, H extends Held>(
-  held: H,
-  work: (signal: AbortSignal, held: H) => T | Promise<T>,
+export async function keepWhile<T, H extends Lease>(
+  lease: H,
+  work: (signal: AbortSignal, lease: H) => T | Promise<T>,
   { key, ttlMs, proceeds }: KeepOptions,
 ): Promise<T> {
   const lost = new AbortController()
-  const keeper = held.exclusive ? keep(held, lost, { key, ttlMs, proceeds }) : undefined
+  const keeper = lease.exclusive ? keep(lease, lost, { key, ttlMs, proceeds }) : undefined
   let value: T
   try {
-    value = await work(lost.signal, held)
+    lost.signal.throwIfAborted() // the answer came too late
+    value = await work(lost.signal, lease)
   } catch (error) {
     keeper?.stop()
-    await held.release().catch(() => {})
+    await lease.release().catch(() => {})
     throw error
   }
   keeper?.stop()
+  const releasedByWork = (await lease.gaveBack) === true
+  if (releasedByWork && !lost.signal.aborted) return value
   // A process that was stopped may come here before its timers do.
-  const certain = held.leftMs > 0
-  const released = await held.giveBack().catch((error: unknown) => {
-    if (isUnavailable(error)) return proceeds || certain
+  const withinLease = lease.leftMs > 0
+  const released = await lease.giveBack().catch((error: unknown) => {
+    if (isUnavailable(error)) return proceeds || withinLease
     throw error
   })
   if (keeper === undefined) return value
-  if (lost.signal.aborted || (!released && !keeper.sawOutage())) throw lostError(key)
+  if (lost.signal.aborted) throw lost.signal.reason as LeaseLostError
+  if (!released && !keeper.sawOutage()) throw lostError(key)
   return value
 }
 
-function keep(held: Held, lost: AbortController, { key, ttlMs, proceeds }: KeepOptions) {
-  let renewing: NodeJS.Timeout | undefined
-  let ending: NodeJS.Timeout | undefined
+function keep(lease: Lease, lost: AbortController, { key, ttlMs, proceeds }: KeepOptions) {
+  let renewing: Timer | undefined
+  let ending: Timer | undefined
   let stopped = false
   let sawOutage = false
 
   const stop = () => {
     stopped = true
-    clearTimeout(renewing)
-    clearTimeout(ending)
+    renewing?.cancel()
+    ending?.cancel()
   }
-  const lose = () => {
+  const lose = (cause?: unknown) => {
     stop()
-    lost.abort(lostError(key))
+    lost.abort(lostError(key, cause))
   }
+  const renewIn = (ms: number) => {
+    renewing = after(ms, () => void renew(), { keepsAlive: false })
+  }
+  // The work may extend the lease as well, or learn that it is lost.
   const watch = () => {
-    clearTimeout(ending)
+    // The work released the lock itself: its answer tells whether it was lost before.
+    if (lease.isReleased) return stop()
     // Where the work goes on without Redis, only Redis itself can say that the lock is lost.
-    if (!proceeds) ending = setTimeout(lose, held.leftMs).unref()
-    renewing = setTimeout(() => void renew(), ttlMs / 3).unref()
+    if (stopped || proceeds) return
+    ending?.cancel()
+    if (lease.leftMs === 0) lose()
+    else ending = after(lease.leftMs, watch, { keepsAlive: false })
   }
   const renew = async () => {
     try {
-      const ours = await held.extend()
+      const ours = await lease.extend()
       if (stopped) return
-      if (ours) watch()
+      if (ours) renewIn(ttlMs / 3)
       else if (proceeds && sawOutage) stop()
       else lose()
     } catch (error) {
       if (stopped) return
-      if (!isUnavailable(error)) return lose()
+      if (!isUnavailable(error)) return lose(error)
       if (proceeds) sawOutage = true
-      renewing = setTimeout(() => void renew(), ttlMs / 10).unref()
+      renewIn(ttlMs / 10)
     }
   }
+  lease.watch(watch)
   watch()
+  renewIn(ttlMs / 3)
   return { stop, sawOutage: () => sawOutage }
 }
 
-function lostError(key: string): LeaseLostError {
+function lostError(key: string, cause?: unknown): LeaseLostError {
   return new LeaseLostError(
     `${key}: the lock was lost while the work ran, so others may have worked at the same time; ` +
       'check what was written, or use a fence',
     key,
+    cause,
   )
 }

@@ -2,11 +2,11 @@ import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startProxy } from '../../../../../test-support/index.ts'
 import type { Connection, Subscriber } from '../../connection/connection.ts'
-import { fromNodeRedis, subscriberFromNodeRedis } from '../../connection/node-redis.ts'
+import { fromNodeRedis, subscriberFromNodeRedis } from '../../connection/client/node-redis.ts'
 import { LeaseLostError, SchemaError } from '../../errors.ts'
 import { open, type OpenOptions } from '../../keyspace.ts'
 import { eventually, startRedis, type TemporaryRedis, unique } from '../../testing/index.ts'
-import type { Held } from './held.ts'
+import type { Lease } from './lease.ts'
 import { lock } from './lock.ts'
 
 let redis: TemporaryRedis
@@ -46,7 +46,7 @@ async function lockOf(
   return keys.lock({ key: 'report:2024' })
 }
 
-function heldOf<F extends number | undefined>(result: Held<F> | { acquired: false }): Held<F> {
+function heldOf<F extends number | undefined>(result: Lease<F> | { acquired: false }): Lease<F> {
   if (!result.acquired) throw new Error('the lock was not acquired')
   return result
 }
@@ -212,6 +212,32 @@ describe('a reply that is lost', () => {
     expect(held.token).toBe(token)
     expect(await redis.command('GET', key.name)).toBe(token)
   })
+
+  test('of an extension leaves the lease as it was known before, and of a release says that nobody knows', async () => {
+    await using proxy = await startProxy(redis)
+    const key = await lockOf({ ttl: '1m' }, { connection: await connect(proxy.socket) })
+    const held = heldOf(await key.acquire())
+    proxy.stall('replies')
+    const extending = held.extend('1h')
+    await eventually(async () => expect(await redis.command('PTTL', key.name)).toBeGreaterThan(3_000_000))
+    proxy.cut()
+    await expect(extending).rejects.toBeInstanceOf(Error)
+    expect(held.leftMs).toBeGreaterThan(0)
+    expect(held.leftMs).toBeLessThanOrEqual(60_000)
+    await proxy.restore()
+    await eventually(() => held.extend('2m'))
+    expect(held.leftMs).toBeGreaterThan(60_000)
+
+    proxy.stall('replies')
+    const releasing = held.release()
+    await eventually(async () => expect(await redis.command('EXISTS', key.name)).toBe(0))
+    proxy.cut()
+    await expect(releasing).rejects.toBeInstanceOf(Error)
+    expect(held.leftMs).toBe(0)
+    await proxy.restore()
+    // It was given back by the first.
+    expect(await eventually(() => held.release())).toBe(false)
+  })
 })
 
 describe('the fence', () => {
@@ -255,6 +281,71 @@ describe('the fence', () => {
     expect(await next()).toBeGreaterThan(first + 1)
   })
 
+  test('stays higher when its key expires while the server’s clock was ahead', async () => {
+    const prefix = `${unique()}:`
+    const now = Date.now()
+    let stepMs = 30 * 86_400_000
+    const key = fenced(prefix, await connect(), () => now + stepMs)
+    const ahead = heldOf(await key.acquire())
+    await ahead.release()
+    stepMs = 0
+    const back = heldOf(await key.acquire())
+    expect(back.fence).toBe(ahead.fence + 1)
+    // The key lasts until a week after the instant that its number names: then the time gives a higher one.
+    const ttl = (await redis.command('PTTL', `${prefix}fence:a`)) as number
+    expect(Math.abs(now + ttl - (back.fence / 1000 + 604_800_000 + 10_000))).toBeLessThan(10_000)
+  })
+
+  test.each([
+    ['text', ['SET', 'abc'], 'holds no fence'],
+    ['a fraction', ['SET', '1.5'], 'holds no fence'],
+    ['a power', ['SET', '1e3'], 'holds no fence'],
+    ['nothing', ['SET', ''], 'holds no fence'],
+    ['the last whole number', ['SET', '9007199254740991'], 'holds the last fence'],
+    ['another type', ['LPUSH', '1'], 'holds no fence'],
+  ])('that is %s takes no lock, and the error names its key', async (_what, [command, value], words) => {
+    const prefix = `${unique()}:`
+    const key = fenced(prefix, await connect())
+    await redis.command(command!, `${prefix}fence:a`, value!)
+    const before = await redis.command('DUMP', `${prefix}fence:a`)
+    const refused = key.acquire()
+    await expect(refused).rejects.toMatchObject({ code: 'E_SCRIPT' })
+    await expect(refused).rejects.toThrow(`${prefix}fence:a ${words}`)
+    expect(await redis.command('EXISTS', key.name)).toBe(0)
+    expect(await redis.command('DUMP', `${prefix}fence:a`)).toEqual(before)
+    // Nor does it wait for a better one.
+    await expect(key.acquire({ wait: '1m' })).rejects.toMatchObject({ code: 'E_SCRIPT' })
+  })
+
+  test('a user who may not write it takes no lock', async () => {
+    const prefix = `${unique()}:`
+    await redis.command('ACL', 'SETUSER', `${prefix}worker`, 'on', '>pw', `~${prefix}lock:*`, '+@all')
+    const client = createClient({
+      socket: { path: redis.socket, tls: false },
+      username: `${prefix}worker`,
+      password: 'pw',
+    })
+    clients.push(client)
+    await client.connect()
+    const key = fenced(prefix, fromNodeRedis(client))
+    await expect(key.acquire()).rejects.toMatchObject({ code: 'E_DENIED' })
+    expect(await redis.command('EXISTS', key.name)).toBe(0)
+  })
+
+  test('a lock without one needs no permission to read the clock', async () => {
+    const prefix = `${unique()}:`
+    await redis.command('ACL', 'SETUSER', `${prefix}worker`, 'on', '>pw', '~*', '+@all', '-time')
+    const client = createClient({
+      socket: { path: redis.socket, tls: false },
+      username: `${prefix}worker`,
+      password: 'pw',
+    })
+    clients.push(client)
+    await client.connect()
+    const key = await lockOf({ ttl: '10s' }, { connection: fromNodeRedis(client) })
+    expect(await key.using(() => 'done')).toEqual({ acquired: true, value: 'done' })
+  })
+
   test('a refused one counts nothing', async () => {
     const prefix = `${unique()}:`
     const key = fenced(prefix, await connect())
@@ -282,6 +373,43 @@ describe('using', () => {
     })
     expect(used).toEqual({ acquired: true, value: 42 })
     expect(await redis.command('EXISTS', key.name)).toBe(0)
+  })
+
+  test('work that releases the lock itself has its value returned, and its signal is not aborted', async () => {
+    const key = await lockOf({ ttl: '1s' })
+    const used = await key.using(async (signal, held) => {
+      expect(await held.release()).toBe(true)
+      expect(await held.release()).toBe(false)
+      expect(held.leftMs).toBe(0)
+      // Longer than the lease and its renewals: another holder is none of its business.
+      expect(await key.acquire()).toMatchObject({ acquired: true })
+      await new Promise((resolve) => setTimeout(resolve, 1100))
+      expect(signal.aborted).toBe(false)
+      return 'done'
+    })
+    expect(used).toEqual({ acquired: true, value: 'done' })
+  })
+
+  test('a release that the work does not wait for counts as well', async () => {
+    const key = await lockOf()
+    expect(
+      await key.using((_, held) => {
+        void held.release()
+        return 'done'
+      }),
+    ).toEqual({ acquired: true, value: 'done' })
+    expect(await redis.command('EXISTS', key.name)).toBe(0)
+  })
+
+  test('work that releases a lock that it had lost before is told so', async () => {
+    const key = await lockOf()
+    const used = key.using(async (_, held) => {
+      await redis.command('SET', key.name, 'somebody else')
+      expect(await held.release()).toBe(false)
+      return 'done'
+    })
+    await expect(used).rejects.toThrow(LeaseLostError)
+    expect(await redis.command('GET', key.name)).toBe('somebody else')
   })
 
   test('does nothing where somebody else holds it', async () => {
@@ -327,6 +455,32 @@ describe('using', () => {
     await expect(work).rejects.toThrow(LeaseLostError)
     await expect(work).rejects.toMatchObject({ code: 'E_LEASE_LOST', key: key.name })
     expect(await redis.command('GET', key.name)).toBe('another')
+  })
+
+  test('aborts the signal at the next renewal after the server’s clock stepped over the lease, and says so', async () => {
+    const key = await lockOf({ ttl: '600ms' })
+    const rival = open({ lock: lock('<key*>', { ttl: '1h' }) }, await connect()).lock({ key: key.name })
+    const work = key.using(async (signal, held) => {
+      // What a step of the clock does to the key; the holder still counts on a lease.
+      await redis.command('PEXPIRE', key.name, '0')
+      expect(await rival.acquire()).toMatchObject({ acquired: true })
+      expect(held.leftMs).toBeGreaterThan(0)
+      await eventually(() => expect(signal.aborted).toBe(true))
+      expect(held.leftMs).toBe(0)
+    })
+    await expect(work).rejects.toThrow(LeaseLostError)
+    expect(await redis.command('PTTL', key.name)).toBeGreaterThan(1_000_000)
+  })
+
+  test('aborts the signal when the renewal is refused, and keeps the cause', async () => {
+    const key = await lockOf({ ttl: '300ms' })
+    const work = key.using(async (signal) => {
+      await redis.command('DEL', key.name)
+      await redis.command('LPUSH', key.name, 'another')
+      await eventually(() => expect(signal.aborted).toBe(true))
+      await redis.command('DEL', key.name)
+    })
+    await expect(work).rejects.toMatchObject({ code: 'E_LEASE_LOST', cause: { code: 'E_WRONG_TYPE' } })
   })
 
   test('rejects when the lock turns out to be lost only at the end', async () => {

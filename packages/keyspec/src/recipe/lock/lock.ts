@@ -1,22 +1,25 @@
-import type { Subscriber } from '../../connection/connection.ts'
+import type { Connection, Subscriber } from '../../connection/connection.ts'
 import { integer } from '../../codec/integer.ts'
 import { text as textCodec } from '../../codec/text.ts'
 import { isUnavailable } from '../../connection/server-error.ts'
-import { type Duration, milliseconds, spell } from '../../duration.ts'
+import { type Duration, LONGEST_DURATION_MS, milliseconds, spell } from '../../duration.ts'
 import { SchemaError } from '../../errors.ts'
 import { type Entry, keyWriter, openEntry, prefixed } from '../../kind/entry.ts'
 import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type Description, type Kind, keySpec, type KeySpec } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
-import { digits, serverNow, text } from '../../script/argument.ts'
+import { acknowledging, type Replicated, replicationOf } from '../replicated.ts'
+import { digits, int, serverNow, text } from '../../script/argument.ts'
 import { integerReply, tupleReply } from '../../script/reply.ts'
 import { script } from '../../script/script.ts'
+import { after } from '../../timer.ts'
 import { Waiting } from '../cache/waiting.ts'
-import { Held, type LockHome } from './held.ts'
+import { Lease, type LockHome } from './lease.ts'
 import { keepWhile } from './keep.ts'
+import { LeaseTerm } from './lease-term.ts'
 import * as lua from './lua.gen.ts'
 
-/** What a lock declares. */
+/** The options of a lock. */
 export type LockOptions<P extends string, C extends ParamCodecs<P>, F> = Description<P, C> & {
   /** How long it is held at most, unless its holder extends it: a holder that dies keeps it no longer. */
   readonly ttl: Duration
@@ -24,13 +27,16 @@ export type LockOptions<P extends string, C extends ParamCodecs<P>, F> = Descrip
     | {
         /**
          * The pattern of a second key, with the same placeholders and on a cluster in the same slot, that counts the
-         * holders: then `held.fence` rises with each.
+         * holders: then `lease.fence` rises with each. The server must not evict it.
          */
         readonly fence?: F
+        /** Replicas acknowledge each lease before it is returned; `within` must be shorter than `ttl`. Needs `replicating` at `open`. */
+        readonly replicated?: Replicated
         readonly unreachable?: never
       }
     | {
         readonly fence?: never
+        readonly replicated?: never
         /** While Redis cannot be reached the work is done without a lock. Without it the client's error passes through. */
         readonly unreachable: 'proceed'
       }
@@ -39,18 +45,18 @@ export type LockOptions<P extends string, C extends ParamCodecs<P>, F> = Descrip
 /** An entry of locks: `keys.lock({ key }).acquire()`. */
 export type LockEntry<P extends string, C, F> = Entry<P, C, LockKey<F extends string ? number : undefined>>
 
-/** Somebody else holds the lock, for so long at most. */
+/** Another holder has the lock, for `retryAfterMs` at most. */
 export interface NotAcquired {
   readonly acquired: false
   readonly retryAfterMs: number
 }
 
-/** What became of `using`. */
-export type Used<T> = { readonly acquired: true; readonly value: T } | NotAcquired
+/** The result of `using`. */
+export type UseResult<T> = { readonly acquired: true; readonly value: T } | NotAcquired
 
 /** How long to wait for a lock. */
 export interface AcquireOptions {
-  /** How long to wait where somebody else holds it; not at all unless said. */
+  /** How long to wait if the lock is held. Defaults to no wait. */
   readonly wait?: Duration
 }
 
@@ -60,15 +66,16 @@ const WEEK_MS = 604_800_000
  * At most one holder at a time, each for `ttl` at most: `SET key token NX PX ttl`, given back only by the token that took it.
  *
  * A lock cannot stop a holder that sleeps through its lease (a process that was stopped, a long collection of garbage) from
- * writing when it wakes up. Where that matters, declare a `fence` and let what is written to refuse a lower one than it has
- * seen (M. Kleppmann, How to do distributed locking, 2016). With replicas, a failover can lose a lock that was just taken.
+ * writing when it wakes up, and it ends early where the server's clock steps forward. Where that matters, declare a `fence`
+ * and let what is written to refuse a lower one than it has seen (M. Kleppmann, How to do distributed locking, 2016). With
+ * replicas, a failover can lose a lock that was just taken; `replicated` makes that rarer.
  *
- * Who waits asks again in short pauses. Where the keyspace has a `subscriber` it is woken at once by a message, on the channel
- * of the key's name, that those release with whose keyspace has one too: so give it to all or to none.
+ * A caller that waits asks again in short pauses. If its keyspace has a `subscriber`, a message on the channel of the key's
+ * name wakes it at once. Only holders whose keyspace has a subscriber too send that message: give one to all programs or to none.
  *
  * @example
- * const schema = { lock: lock('lock:<key*>', { ttl: '10s' }) }
- * const done = await keys.lock({ key: 'report' }).using((signal) => buildReport({ signal }), { wait: '5s' })
+ * const schema = { report: lock('report:<name>:lock', { ttl: '10s' }) }
+ * const done = await keys.report({ name: 'sales' }).using((signal) => buildReport({ signal }), { wait: '5s' })
  * if (!done.acquired) return later(done.retryAfterMs)
  */
 export function lock<
@@ -76,14 +83,27 @@ export function lock<
   const C extends ParamCodecs<P> = {},
   const F extends string | undefined = undefined,
 >(pattern: P, options: LockOptions<P, C, F>): Kind<LockEntry<P, C, F>> {
-  const { ttl, fence, unreachable, ...description } = options
+  const { ttl, fence, unreachable, replicated, ...description } = options
   const spec = keySpec(pattern, 'string', textCodec, { evictable: false, ...description, ttl })
   const ttlMs = milliseconds(ttl)
-  const fenceTtlMs = Math.max(ttlMs, WEEK_MS)
+  if (replicated !== undefined && milliseconds(replicated.within) >= ttlMs)
+    throw new SchemaError(
+      `"${pattern}": \`replicated\` waits up to ${replicated.within} for replicas, and the lock is over after ${ttl}: ` +
+        'make `within` shorter than `ttl`',
+    )
+  const fenceTtlMs = Math.min(ttlMs + WEEK_MS, LONGEST_DURATION_MS)
   const fenceSpec = fence === undefined ? undefined : specOfFence(spec, fence, fenceTtlMs)
   return {
     keys: fenceSpec === undefined ? [spec] : [spec, fenceSpec],
     together: fenceSpec !== undefined,
+    commands: [
+      ...(fenceSpec === undefined ? acquire : acquireFenced).commands,
+      'DEL',
+      'PUBLISH',
+      ...acknowledging(replicated),
+    ],
+    layout: 1,
+    channels: [spec],
     open(opening) {
       const { connection, prefix, subscriber } = opening
       const home: KeyHome = {
@@ -91,7 +111,13 @@ export function lock<
         ttlMs,
         fenceTtlMs,
         subscriber,
-        lock: { connection, ttlMs, proceeds: unreachable === 'proceed', wakes: subscriber !== undefined },
+        lock: {
+          connection,
+          ttlMs,
+          proceeds: unreachable === 'proceed',
+          wakes: subscriber !== undefined,
+          replication: replicationOf(opening, replicated),
+        },
       }
       const fenceOf =
         fenceSpec === undefined ? undefined : keyWriter(prefixed(fenceSpec.pattern, prefix), fenceSpec.params)
@@ -100,12 +126,16 @@ export function lock<
   }
 }
 
-const acquire = script('lock/acquire', {
+const ACQUIRE = {
   keys: ['key', 'fences*'],
-  args: { token: text, ttlMs: digits, fenceTtlMs: digits, now: serverNow },
   lua: lua.acquire,
+  commands: ['GET', 'PEXPIRE', 'PTTL', 'SET'],
   reply: tupleReply(integerReply, integerReply),
-})
+} as const
+const TAKEN = { token: text, ttlMs: digits, fenceTtlMs: int } as const
+// A lock without a fence needs no clock, nor the permission to read it: its instant is always 0.
+const acquire = script('lock/acquire', { ...ACQUIRE, args: { ...TAKEN, now: int } })
+const acquireFenced = script('lock/acquire-fenced', { ...ACQUIRE, args: { ...TAKEN, now: serverNow } })
 
 interface KeyHome extends Home {
   readonly ttlMs: number
@@ -124,65 +154,114 @@ export class LockKey<Fence extends number | undefined = undefined> extends Key {
     this.#fence = fence
   }
 
-  /** Takes the lock, or says how long its holder may keep it. Without Redis, as declared in `unreachable`. */
-  async acquire({ wait }: AcquireOptions = {}): Promise<Held<Fence> | NotAcquired> {
+  /**
+   * Takes the lock, or says how long its holder may keep it. Without Redis, as declared in `unreachable`. If no answer came
+   * to the last try, it rejects and gives back what it may have taken.
+   */
+  async acquire({ wait }: AcquireOptions = {}): Promise<Lease<Fence> | NotAcquired> {
     const token = crypto.randomUUID()
     const waitMs = wait === undefined ? 0 : milliseconds(wait)
     const giveUpAt = performance.now() + waitMs
-    let waiting: Waiting | undefined
+    let patience: Patience | undefined
+    let unanswered = false
     try {
       for (;;) {
-        const answer = await this.#ask(token, performance.now() >= giveUpAt)
+        const last = performance.now() >= giveUpAt
+        const answer = await this.#ask(token, last)
         if (answer?.acquired === true) return answer
+        unanswered = answer === undefined
         if (answer !== undefined && performance.now() >= giveUpAt) return answer
-        waiting ??= new Waiting(this.home.subscriber, AbortSignal.timeout(waitMs))
-        await waiting.pause([this.name])
+        patience ??= this.#patience(waitMs)
+        await patience.waiting.pause([this.name])
       }
+    } catch (error) {
+      // A try without an answer may have taken it. This gives it back if Redis still answers; else it ends by itself.
+      if (unanswered || isUnavailable(error)) void this.#giveBack(token)
+      throw error
     } finally {
-      waiting?.end()
+      patience?.end()
     }
   }
 
   /**
    * Acquires the lock, runs the work with the lock renewed as long as it takes, and releases it. The signal is aborted when
    * the lock is lost; then, or if it turns out at the end, `using` rejects with a `LeaseLostError` once the work has ended.
+   * The work may release the lock itself, with `held.release()`: if that answers true, nothing was lost, and `using` returns
+   * the value. What the work does after that, it does without the lock.
    */
   async using<T>(
-    work: (signal: AbortSignal, held: Held<Fence>) => T | Promise<T>,
+    work: (signal: AbortSignal, lease: Lease<Fence>) => T | Promise<T>,
     options: AcquireOptions = {},
-  ): Promise<Used<T>> {
-    const held = await this.acquire(options)
-    if (!held.acquired) return held
+  ): Promise<UseResult<T>> {
+    const lease = await this.acquire(options)
+    if (!lease.acquired) return lease
     const { ttlMs, lock } = this.home
-    const value = await keepWhile(held, work, { key: this.name, ttlMs, proceeds: lock.proceeds })
+    const value = await keepWhile(lease, work, { key: this.name, ttlMs, proceeds: lock.proceeds })
     return { acquired: true, value }
   }
 
   /** Asks once. `undefined`: there was no answer, so the same token is asked for again, unless it was the `last` time. */
-  async #ask(token: string, last: boolean): Promise<Held<Fence> | NotAcquired | undefined> {
-    const { connection, ttlMs, fenceTtlMs, now, lock } = this.home
-    const asked = performance.now()
-    const held = (fence: number | undefined, exclusive: boolean) =>
-      new Held(lock, this.name, { token, fence: fence as Fence, until: asked + ttlMs, exclusive })
+  async #ask(token: string, last: boolean): Promise<Lease<Fence> | NotAcquired | undefined> {
+    const { connection, lock } = this.home
     try {
-      const [acquired, told] = await acquire.run(
-        connection,
-        { key: this.name, fences: this.#fence === undefined ? [] : [this.#fence] },
-        { token, ttlMs, fenceTtlMs, now: now?.() },
+      if (lock.replication === undefined) return await this.#take(token, connection)
+      const { value, replicas } = await lock.replication.write(
+        (over) => this.#take(token, over),
+        ({ acquired }) => acquired,
       )
-      if (acquired === 1) return held(this.#fence === undefined ? undefined : told, true)
-      return { acquired: false, retryAfterMs: Math.max(1, told) }
+      return value.acquired ? value.acknowledged(replicas) : value
     } catch (error) {
       if (!isUnavailable(error)) throw error
-      if (lock.proceeds) return held(undefined, false)
+      if (lock.proceeds) return this.#heldBy(token, { fence: undefined, lease: undefined })
       if (!last) return undefined
-      // It may have been taken for us all the same. Whoever still hears this gives it back; else it ends by itself.
-      void held(undefined, true)
-        .release()
-        .catch(() => {})
       throw error
     }
   }
+
+  async #take(token: string, over: Connection): Promise<Lease<Fence> | NotAcquired> {
+    const { ttlMs, fenceTtlMs, now } = this.home
+    const lease = new LeaseTerm(performance.now(), ttlMs)
+    const given = { token, ttlMs, fenceTtlMs }
+    const fence = this.#fence
+    const [acquired, told] =
+      fence === undefined
+        ? await acquire.run(over, { key: this.name, fences: [] }, { ...given, now: 0 })
+        : await acquireFenced.run(over, { key: this.name, fences: [fence] }, { ...given, now: now?.() })
+    if (acquired === 1) return this.#heldBy(token, { fence: fence === undefined ? undefined : told, lease })
+    return { acquired: false, retryAfterMs: Math.max(1, told) }
+  }
+
+  #heldBy(
+    token: string,
+    { fence, lease }: { fence: number | undefined; lease: LeaseTerm | undefined },
+  ): Lease<Fence> {
+    return new Lease(this.home.lock, this.name, { token, fence: fence as Fence, lease })
+  }
+
+  async #giveBack(token: string): Promise<void> {
+    await this.#heldBy(token, { fence: undefined, lease: undefined })
+      .giveBack()
+      .catch(() => {})
+  }
+
+  #patience(waitMs: number): Patience {
+    const over = new AbortController()
+    const timer = after(waitMs, () => over.abort())
+    const waiting = new Waiting(this.home.subscriber, over.signal)
+    return {
+      waiting,
+      end() {
+        timer.cancel()
+        waiting.end()
+      },
+    }
+  }
+}
+
+/** The pauses of one `acquire`, and the timer that ends them. */
+interface Patience {
+  readonly waiting: Waiting
+  end(): void
 }
 
 function specOfFence(spec: KeySpec, fence: string, ttlMs: number): KeySpec {
@@ -190,6 +269,7 @@ function specOfFence(spec: KeySpec, fence: string, ttlMs: number): KeySpec {
   const { subject, params } = spec
   const made = keySpec(fence, 'string', integer, {
     ttl: spell(ttlMs),
+    evictable: false,
     about,
     params,
     ...(subject === undefined ? {} : { subject }),

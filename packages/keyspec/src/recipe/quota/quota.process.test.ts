@@ -22,8 +22,8 @@ test('four processes get exactly the limit, though their clocks are in different
       `
       const wall = Date.now
       Date.now = () => wall() + given.aheadMs
-      const { keyspec: { open, quota, day }, connection } = await lean(given.socket)
-      const declared = { limit: 100, mirror: ['counter:<day>'], ttl: '2d', params: { day } }
+      const { keyspec: { open, quota, param }, connection } = await lean(given.socket)
+      const declared = { limit: 100, mirror: ['counter:<day>'], ttl: '2d', params: { day: param.day } }
       const calls = open({ calls: quota('limit:<day>', declared) }, connection, { prefix: given.prefix }).calls()
       say('ready')
       await told()

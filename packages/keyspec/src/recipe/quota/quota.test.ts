@@ -2,9 +2,9 @@ import { createClient } from 'redis'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { startProxy } from '../../../../../test-support/index.ts'
 import { guarded } from '../../connection/guard/guarded.ts'
-import { fromNodeRedis } from '../../connection/node-redis.ts'
+import { fromNodeRedis } from '../../connection/client/node-redis.ts'
 import { open } from '../../keyspace.ts'
-import { day, hour } from '../../param.ts'
+import { param } from '../../param.ts'
 import { eventually, startRedis, type TemporaryRedis, unique } from '../../testing/index.ts'
 import { quota } from './quota.ts'
 
@@ -32,7 +32,7 @@ const declared = {
   limit: 10,
   mirror: ['counter:<hour>'],
   ttl: '2h',
-  params: { hour },
+  params: { hour: param.hour },
 } as const
 
 const at = (time: string) => Date.parse(`2024-09-17T${time}Z`)
@@ -121,10 +121,24 @@ test('what is no count is left as it is, and named', async () => {
   const { calls, prefix } = await quotaAt('14:00:00')
   const name = `${prefix}counter:2024-09-17_14`
   await redis.command('SET', name, 'many')
-  await expect(calls.take()).rejects.toThrow(/holds no count, but: many/)
+  await expect(calls.take()).rejects.toThrow(/holds no count, but 4 bytes/)
   await expect(calls.at(new Date(at('14:00:00')))).rejects.toMatchObject({ code: 'E_DECODE', key: name })
   expect(await redis.command('EXISTS', `${prefix}limit:2024-09-17_14`)).toBe(0)
   expect(await redis.command('GET', name)).toBe('many')
+})
+
+test('an error about one counter names that counter, and no counter has moved', async () => {
+  const { calls, prefix } = await quotaAt('14:30:00')
+  const [limit, mirror] = [`${prefix}limit:2024-09-17_14`, `${prefix}counter:2024-09-17_14`]
+  await redis.command('RPUSH', mirror, 'x')
+  await expect(calls.take()).rejects.toMatchObject({
+    code: 'E_WRONG_TYPE',
+    message: expect.stringContaining(`(${mirror})`),
+  })
+  await redis.command('DEL', mirror)
+  await redis.command('SET', mirror, 'x')
+  await expect(calls.take()).rejects.toThrow(`${mirror} holds no count`)
+  expect(await redis.command('EXISTS', limit)).toBe(0)
 })
 
 test('the server decides the window: a process whose clock is hours off counts in the right one', async () => {
@@ -149,7 +163,7 @@ test('the server decides the window: a process whose clock is hours off counts i
 
 test('a day is a window too, and each value of another placeholder has its own', async () => {
   const prefix = `${unique()}:`
-  const schema = { calls: quota('limit:<day>:<token>', { limit: 2, ttl: '2d', params: { day } }) }
+  const schema = { calls: quota('limit:<day>:<token>', { limit: 2, ttl: '2d', params: { day: param.day } }) }
   const keys = open(schema, await connect(), { prefix, now: () => at('23:00:00') })
   await keys.calls({ token: 'a' }).take(2)
   expect(await keys.calls({ token: 'b' }).take()).toMatchObject({ allowed: true, resetMs: 3_600_000 })
@@ -175,7 +189,7 @@ test('a scan shows every counter, mirrors too', async () => {
 test('a quota without a window, with a mirror of other placeholders or without a limit is refused when declared', () => {
   const shared = { limit: 10, ttl: '2h' } as const
   expect(() => quota('limit:<hour>', { ...shared, params: {} })).toThrow(
-    /give it the param codec `hour` or `day`/,
+    /give it the param codec `param.hour` or `param.day`/,
   )
   expect(() => quota('limit:<hour>', { ...declared, mirror: ['counter:<hour>:<token>'] })).toThrow(
     /need the same placeholders/,
@@ -198,7 +212,7 @@ test('while Redis is away a share of what was left is admitted, and counted in e
     calls: quota('limit:<day>', {
       ...declared,
       mirror: ['counter:<day>'],
-      params: { day },
+      params: { day: param.day },
       unreachable: { share: 1 / 4 },
     }),
   }

@@ -1,6 +1,6 @@
 import { integer } from '../../codec/integer.ts'
 import type { Connection } from '../../connection/connection.ts'
-import { GET } from '../../connection/reads.ts'
+import { GET } from '../../connection/pipeline/reads.ts'
 import { isUnavailable } from '../../connection/server-error.ts'
 import type { Duration } from '../../duration.ts'
 import { DecodeError, SchemaError } from '../../errors.ts'
@@ -15,13 +15,13 @@ import { script } from '../../script/script.ts'
 import { checkLimit } from '../limiter/limit-by.ts'
 import { checkUnreachable } from '../limiter/limiter.ts'
 import { Outage, type Unreachable } from '../limiter/outage.ts'
-import type { Standing, Taken } from '../limiter/taken.ts'
+import type { LimitResult, LimitState } from '../limiter/limit-result.ts'
 import * as lua from './lua.gen.ts'
 import { ServerClock, windowAt, windowParam } from './window.ts'
 
 /** What a quota declares: how much may be taken in each hour or day, and where it is counted besides. */
 export type QuotaOptions<P extends string, C extends ParamCodecs<P>> = Description<P, C> & {
-  /** Which placeholder is the window: `{ hour }` or `{ day }`. */
+  /** Which placeholder is the window: `{ hour: param.hour }` or `{ day: param.day }`. */
   readonly params: C
   readonly limit: number
   /** Further counters of the same window, with the same placeholders, that always show the same count. */
@@ -60,15 +60,16 @@ interface InWindow {
 }
 
 /** What became of a take from a quota. `previousUsed` is there when it opened a window: what was used in the one before. */
-export type QuotaTaken = Taken & InWindow & { readonly previousUsed?: number }
+export type QuotaResult = LimitResult & InWindow & { readonly previousUsed?: number }
 
 /** How a quota stands, as `peek` sees it. */
-export type QuotaStanding = Standing & InWindow
+export type QuotaState = LimitState & InWindow
 
 const take = script('quota/take', {
   keys: ['counters*'],
   args: { from: int, till: int, limit: int, cost: int, force: flag, ttlMs: digits, now: serverNow },
   lua: lua.take,
+  commands: ['GET', 'PTTL', 'SET'],
   reply: listReply(integerReply),
 })
 
@@ -81,7 +82,7 @@ const take = script('quota/take', {
  *
  * @example
  * const schema = {
- *   calls: quota('api:rate_limit:<hour>', { limit: 4975, mirror: ['api:counter:<hour>'], ttl: '2h', params: { hour } }),
+ *   calls: quota('api:rate_limit:<hour>', { limit: 4975, mirror: ['api:counter:<hour>'], ttl: '2h', params: { hour: param.hour } }),
  * }
  * const taken = await keys.calls().take()
  * if (!taken.allowed) return retryIn(taken.retryAfterMs)
@@ -93,10 +94,10 @@ export function quota<const P extends string, const C extends ParamCodecs<P>>(
   const { limit, mirror = [], ttl, unreachable, ...description } = options
   const { name: windowPlace, perMs } = windowParam(pattern, description.params)
   const specs = [pattern, ...mirror].map((text, index) => {
-    const { was = [], ...shared } = description
+    const { renamedFrom, ...shared } = description
     return keySpec(text, 'string', integer, {
       ...shared,
-      ...(index === 0 ? { was } : {}),
+      ...(index === 0 && renamedFrom !== undefined ? { renamedFrom } : {}),
       ttl,
       renew: 'creation',
     })
@@ -113,6 +114,8 @@ export function quota<const P extends string, const C extends ParamCodecs<P>>(
   return {
     keys: specs,
     together: true,
+    layout: 1,
+    commands: take.commands,
     open(opening) {
       const { prefix, now } = opening
       const entries = specs.map((each) =>
@@ -135,7 +138,11 @@ export function quota<const P extends string, const C extends ParamCodecs<P>>(
               unreachable,
               perMs,
               ask: (counters) => count(home, counters, 0),
-              add: (counters, cost) => count(home, counters, cost),
+              add: async (counters, cost) => {
+                const [serverMs, , used] = await count(home, counters, cost)
+                const { tillMs } = windowAt(serverMs!, perMs)
+                return { remaining: Math.max(0, limit - used!), resetMs: tillMs - serverMs! }
+              },
               clock: now ?? (() => performance.now()),
             })
       const opened = { ...home, outage }
@@ -193,7 +200,7 @@ export class Quota {
    * Takes `cost` from what is left of the present window, all of it or nothing, in one step on the server's clock. A
    * `RangeError` when the cost is above the limit: it could never pass.
    */
-  async take(cost = 1): Promise<QuotaTaken> {
+  async take(cost = 1): Promise<QuotaResult> {
     const { limit, outage, clock } = this.#home
     if (!Number.isSafeInteger(cost) || cost < 1 || cost > limit) {
       throw new RangeError(
@@ -202,10 +209,12 @@ export class Quota {
     }
     try {
       const { counters, allowed, isOpened, retryAfterMs, standing } = await this.#ask(cost)
-      const taken: Taken & InWindow = allowed
+      const decided: LimitResult & InWindow = allowed
         ? { allowed, ...standing }
         : { allowed, ...standing, retryAfterMs }
-      outage?.reached(windowName(counters), taken)
+      const { window, used } = standing
+      const taken =
+        outage === undefined ? decided : { ...outage.reached(windowName(counters), decided), window, used }
       return isOpened ? { ...taken, ...(await this.#before(standing.window)) } : taken
     } catch (error) {
       if (outage === undefined || !isUnavailable(error)) throw error
@@ -213,9 +222,22 @@ export class Quota {
     }
   }
 
-  /** How it stands now; takes nothing. */
-  async peek(): Promise<QuotaStanding> {
-    return (await this.#ask(0)).standing
+  /**
+   * Returns how it stands now; takes nothing. `remaining` leaves out what this process admitted without Redis and has not
+   * added yet; `used` is what is counted. While Redis cannot be reached it rejects, whatever `unreachable` says.
+   */
+  async peek(): Promise<QuotaState> {
+    const { outage } = this.#home
+    const { counters, standing, retryAfterMs } = await this.#ask(0)
+    return outage === undefined ? standing : outage.looked(windowName(counters), standing, retryAfterMs)
+  }
+
+  /**
+   * Adds to Redis what this process admitted without it, for all keys of the entry, and returns how many calls it could not
+   * add yet. It happens by itself once Redis answers again; call this before the process ends, until it returns 0.
+   */
+  async settle(): Promise<number> {
+    return (await this.#home.outage?.settle()) ?? 0
   }
 
   /** What was used in the window that an instant lies in; 0 where nothing was, or its counters have expired. */
@@ -239,7 +261,7 @@ export class Quota {
       )
       clock.heard(serverMs!)
       if (used === undefined) continue
-      const standing: QuotaStanding = {
+      const standing: QuotaState = {
         limit,
         perMs,
         remaining: Math.max(0, limit - used),
@@ -265,7 +287,7 @@ export class Quota {
     )
   }
 
-  #takeAway(outage: Outage, cost: number): QuotaTaken {
+  #takeAway(outage: Outage, cost: number): QuotaResult {
     const { clock, limit, perMs } = this.#home
     const { fromMs } = windowAt(clock.nowMs(), perMs)
     const taken = outage.take(windowName(this.#namesAt(fromMs)), cost, limit)
@@ -279,6 +301,6 @@ async function usedAt(connection: Connection, name: string): Promise<number> {
   try {
     return integer.decode(String(stored) as string & Buffer)
   } catch (error) {
-    throw new DecodeError(name, integer.name, error)
+    throw new DecodeError(name, integer.name, error, stored)
   }
 }

@@ -7,9 +7,11 @@ if now < from or now >= till then return {now} end
 
 local used, found = 0, false
 for _, counter in ipairs(counters) do
-  local stored = redis.call('GET', counter)
-  local count = tonumber(stored or 0)
-  if not count then error('holds no count, but: ' .. string.sub(stored, 1, 40)) end
+  local stored = redis.pcall('GET', counter)
+  -- The error names the counter: it would be taken for one of the first counter.
+  if type(stored) == 'table' then return redis.error_reply(string.gsub(stored.err, '^%-', '') .. ' (' .. counter .. ')') end
+  local count = tonumber(string.match(stored or '0', '^%-?%d+$'))
+  if not count then error(counter .. ' holds no count, but ' .. #stored .. ' bytes that are none') end
   found = found or stored ~= false
   used = math.max(used, count)
 end
@@ -18,8 +20,11 @@ local allowed = force or used + cost <= limit
 if cost > 0 and allowed then
   used = used + cost
   for _, counter in ipairs(counters) do
-    redis.call('SET', counter, string.format('%.0f', used), 'KEEPTTL')
-    if redis.call('PTTL', counter) == -1 then redis.call('PEXPIRE', counter, ttlMs) end
+    if redis.call('PTTL', counter) >= 0 then
+      redis.call('SET', counter, string.format('%.0f', used), 'KEEPTTL')
+    else
+      redis.call('SET', counter, string.format('%.0f', used), 'PX', ttlMs)
+    end
   end
 end
 return {now, allowed and 1 or 0, used, found and 0 or 1}

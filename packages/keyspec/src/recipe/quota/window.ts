@@ -1,5 +1,5 @@
 import { SchemaError } from '../../errors.ts'
-import { day, hour, type ParamCodec } from '../../param.ts'
+import { param, type ParamCodec } from '../../param.ts'
 
 /** A calendar window: from one full hour or day, UTC, to the next. */
 export interface CalendarWindow {
@@ -8,8 +8,8 @@ export interface CalendarWindow {
 }
 
 const LENGTHS: ReadonlyMap<unknown, number> = new Map<unknown, number>([
-  [hour, 3_600_000],
-  [day, 86_400_000],
+  [param.hour, 3_600_000],
+  [param.day, 86_400_000],
 ])
 
 /** The placeholder that carries the window, and how long the window is; a `SchemaError` where there is not just one. */
@@ -23,7 +23,7 @@ export function windowParam(
   })
   if (found.length === 1) return found[0]!
   throw new SchemaError(
-    `"${pattern}": one placeholder of a quota is its window: give it the param codec \`hour\` or \`day\`, as in \`params: { hour }\``,
+    `"${pattern}": one placeholder of a quota is its window: give it the param codec \`param.hour\` or \`param.day\`, as in \`params: { hour: param.hour }\``,
   )
 }
 

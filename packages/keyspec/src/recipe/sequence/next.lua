@@ -4,7 +4,7 @@
 -- renew 'creation': the lifetime is set only where the key has none, be it new or never given one.
 local last = redis.call('INCRBY', key, count)
 if last > 9007199254740991 then
-  redis.call('DECRBY', key, count)
+  redis.call('INCRBY', key, string.format('%.0f', -count))
   return false
 end
 if ttlMs ~= '0' and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end

@@ -1,7 +1,7 @@
 import { createClient } from 'redis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { fromNodeRedis } from '../../connection/node-redis.ts'
-import { DecodeError, EncodeError, ScriptError } from '../../errors.ts'
+import { fromNodeRedis } from '../../connection/client/node-redis.ts'
+import { DecodeError, EncodeError } from '../../errors.ts'
 import { open } from '../../keyspace.ts'
 import { unique } from '../../testing/eventually.ts'
 import { startRedis, type TemporaryRedis } from '../../testing/redis.ts'
@@ -21,7 +21,7 @@ afterAll(async () => {
 })
 
 const schema = {
-  lastJobId: sequence('last_job_id', { ttl: 'forever', because: 'ids never repeat' }),
+  lastJobId: sequence('last_job_id', { ttl: 'forever', reason: 'ids never repeat' }),
   ofDay: sequence('id:<day>', { ttl: '2d', renew: 'creation' }),
 }
 const keysOver = (over = client, prefix = `${unique()}:`) => open(schema, fromNodeRedis(over), { prefix })
@@ -90,11 +90,42 @@ test('has the time to live it declares from its creation on', async () => {
 test('names the key that holds no number, and leaves it as it is', async () => {
   const key = keysOver().lastJobId()
   await server.command('SET', key.name, 'twelve')
-  await expect(key.next()).rejects.toThrow(ScriptError)
+  await expect(key.next()).rejects.toThrow(DecodeError)
   await expect(key.next()).rejects.toThrow(key.name)
-  await expect(key.atLeast(5)).rejects.toThrow(ScriptError)
+  await expect(key.atLeast(5)).rejects.toThrow(DecodeError)
   await expect(key.current()).rejects.toThrow(DecodeError)
   expect(await server.command('GET', key.name)).toBe('twelve')
+})
+
+test.each(['1e3', '0x10', '1.5', ' 7', '7\n', '', '-'])(
+  'takes %j for no number, and leaves it',
+  async (stored) => {
+    const key = keysOver().lastJobId()
+    await server.command('SET', key.name, stored)
+    await expect(key.atLeast(5)).rejects.toMatchObject({
+      code: 'E_DECODE',
+      message: `${key.name}: holds a value that is not integer: it does not hold a whole number`,
+    })
+    await expect(key.next()).rejects.toMatchObject({
+      code: 'E_DECODE',
+      message: `${key.name}: holds a value that is not integer: value is not an integer or out of range`,
+    })
+    expect(await server.command('GET', key.name)).toBe(stored)
+  },
+)
+
+test('a raise to where it stands writes nothing, so its time to live goes on', async () => {
+  const keys = open({ ofDay: sequence('id', { ttl: '2d' }) }, fromNodeRedis(client), {
+    prefix: `${unique()}:`,
+  })
+  const key = keys.ofDay()
+  await key.atLeast(10)
+  await server.command('PEXPIRE', key.name, 60_000)
+  expect(await key.atLeast(10)).toBe(10)
+  expect(await key.atLeast(9)).toBe(10)
+  expect(await server.command('PTTL', key.name)).toBeLessThanOrEqual(60_000)
+  expect(await key.atLeast(11)).toBe(11)
+  expect(await server.command('PTTL', key.name)).toBeGreaterThan(172_790_000)
 })
 
 test('refuses to take no numbers, or half a one', async () => {

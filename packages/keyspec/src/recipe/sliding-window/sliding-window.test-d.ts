@@ -1,7 +1,7 @@
 import { expectTypeOf, test } from 'vitest'
 import type { Connection } from '../../connection/connection.ts'
 import { open } from '../../keyspace.ts'
-import { digest } from '../../param.ts'
+import { param } from '../../param.ts'
 import type { LastParam } from '../limiter/limit-by.ts'
 import { slidingWindow } from './sliding-window.ts'
 
@@ -29,7 +29,7 @@ test('limits make the last placeholder one of their names', () => {
 
 test('one limit leaves the placeholders as they are', () => {
   const keys = open(
-    { hits: slidingWindow('rate:<ip>', { per: '1m', limit: 10, params: { ip: digest(16) } }) },
+    { hits: slidingWindow('rate:<ip>', { per: '1m', limit: 10, params: { ip: param.digest(16) } }) },
     connection,
   )
   keys.hits({ ip: new Uint8Array() })

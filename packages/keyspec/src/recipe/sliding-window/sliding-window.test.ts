@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Connection } from '../../connection/connection.ts'
-import { fromNodeRedis } from '../../connection/node-redis.ts'
+import { fromNodeRedis } from '../../connection/client/node-redis.ts'
 import { KeyError, SchemaError } from '../../errors.ts'
 import { open } from '../../keyspace.ts'
 import { startRedis, type TemporaryRedis, unique } from '../../testing/index.ts'
-import type { Taken } from '../limiter/taken.ts'
+import type { LimitResult } from '../limiter/limit-result.ts'
 import { slidingWindow } from './sliding-window.ts'
 
 const NOON = Date.UTC(2024, 0, 1, 12)
@@ -118,7 +118,7 @@ describe.each(FORMS)('the %s form', (form) => {
     const costs = [3, 4, 5, 2, 9, 1, 1, 1]
     const [{ hits: together }, { hits: apart }] = [limiterAt(12, form), limiterAt(12, form)]
     const merged = await Promise.all(costs.map((cost) => together.take(cost)))
-    const single: Taken[] = []
+    const single: LimitResult[] = []
     for (const cost of costs) single.push(await apart.take(cost))
     expect(merged).toEqual(single)
     expect(await redis.commandBuffer('DUMP', together.name)).toEqual(
@@ -341,7 +341,10 @@ describe('the exact form in Redis', () => {
 })
 
 describe('the compact form in Redis', () => {
-  test('takes at most 128 bytes, whatever the limit, the window and the hits', async () => {
+  test('takes at most 128 bytes on Redis 7.0, whatever the limit, the window and the hits', async () => {
+    // Later servers count the entry of the key too, and other allocators round up further.
+    const isRedis70 = String(await redis.command('INFO', 'server')).includes('redis_version:7.0.')
+    const mostBytes = isRedis70 ? 128 : 160
     for (const [limit, per] of [
       [9, '1m'],
       [60_000, '1m'],
@@ -358,7 +361,7 @@ describe('the compact form in Redis', () => {
         clock.now += Math.floor(perMs / 27)
         await hits.take(i % 2 === 0 ? 1 : Math.floor(limit / 30) + 1)
         most = Math.max(most, (await redis.command('STRLEN', hits.name)) as number)
-        expect(await redis.command('MEMORY', 'USAGE', hits.name)).toBeLessThanOrEqual(128)
+        expect(await redis.command('MEMORY', 'USAGE', hits.name)).toBeLessThanOrEqual(mostBytes)
       }
       expect(most).toBeGreaterThanOrEqual(limit === 9 ? 16 : 40)
       expect(most).toBeLessThanOrEqual(44)
@@ -430,5 +433,5 @@ test('the last placeholder chooses the limit, and takes no other value', async (
   const taken = await Promise.all(Array.from({ length: 30 }, () => search.take()))
   expect(taken.filter(({ allowed }) => allowed)).toHaveLength(10)
   expect(await requests({ userId: 7, endpoint: 'file_upload' }).take()).toMatchObject({ limit: 5 })
-  expect(() => requests({ userId: 7, endpoint: 'logout' as 'web_search' })).toThrow(KeyError)
+  await expect(requests({ userId: 7, endpoint: 'logout' as 'web_search' }).take()).rejects.toThrow(KeyError)
 })

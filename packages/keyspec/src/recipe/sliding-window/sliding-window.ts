@@ -22,17 +22,31 @@ const TAKE = {
   reply: decisionReply,
   merge: splitDecision,
 } as const
+const takeExact = script('sliding-window/take', {
+  ...TAKE,
+  args: ARGS,
+  lua: lua.take,
+  commands: ['PEXPIRE', 'ZADD', 'ZCARD', 'ZCOUNT', 'ZRANGE', 'ZRANGEBYSCORE', 'ZREMRANGEBYSCORE'],
+})
+const takeCompact = script('sliding-window/take-compact', {
+  ...TAKE,
+  args: ARGS,
+  lua: lua.takeCompact,
+  commands: ['GET', 'SET'],
+})
 const exact: Counting = {
   type: 'zset',
   codec: text,
   renew: 'write',
-  decide: script('sliding-window/take', { ...TAKE, args: ARGS, lua: lua.take }).run,
+  decide: takeExact.run,
+  commands: takeExact.commands,
 }
 const compact: Counting = {
   type: 'string',
   codec: bytes,
   renew: 'write',
-  decide: script('sliding-window/take-compact', { ...TAKE, args: ARGS, lua: lua.takeCompact }).run,
+  decide: takeCompact.run,
+  commands: takeCompact.commands,
 }
 
 /** What a sliding window declares. */

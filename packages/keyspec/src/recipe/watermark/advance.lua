@@ -3,6 +3,9 @@
 -- renew 'creation': the lifetime is set only where the key has none, be it new or never given one.
 local current = redis.call('GET', key)
 if current ~= (present and seen) then return {0, current} end
-redis.call('SET', key, value, 'KEEPTTL')
-if ttlMs ~= '0' and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
+if ttlMs == '0' or (renew == 'creation' and redis.call('PTTL', key) >= 0) then
+  redis.call('SET', key, value, 'KEEPTTL')
+else
+  redis.call('SET', key, value, 'PX', ttlMs)
+end
 return {1}

@@ -1,11 +1,11 @@
 import { createClient } from 'redis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { decimal } from '../../codec/decimal.ts'
-import { instant } from '../../codec/instant.ts'
+import { number } from '../../codec/number.ts'
+import { isoDate } from '../../codec/iso-date.ts'
 import { integer } from '../../codec/integer.ts'
 import { text } from '../../codec/text.ts'
-import { timestamp } from '../../codec/timestamp.ts'
-import { fromNodeRedis } from '../../connection/node-redis.ts'
+import { sqlDate } from '../../codec/sql-date.ts'
+import { fromNodeRedis } from '../../connection/client/node-redis.ts'
 import { DecodeError, EncodeError } from '../../errors.ts'
 import { open } from '../../keyspace.ts'
 import { unique } from '../../testing/eventually.ts'
@@ -25,12 +25,15 @@ afterAll(async () => {
   await server.stop()
 })
 
-const forever = { ttl: 'forever', because: 'where the next run goes on' } as const
+const forever = { ttl: 'forever', reason: 'where the next run goes on' } as const
 const schema = {
-  dockets: watermark('dockets_last_timestamp', timestamp, { ...forever, was: ['docket_last_timestamp'] }),
-  documents: watermark('documents_last', instant, forever),
+  dockets: watermark('dockets_last_timestamp', sqlDate, {
+    ...forever,
+    renamedFrom: { pattern: 'docket_last_timestamp', phase: 2 },
+  }),
+  documents: watermark('documents_last', isoDate, forever),
   offset: watermark('offset', integer, forever),
-  score: watermark('score', decimal, forever),
+  score: watermark('score', number, forever),
   name: watermark('name', text, forever),
   ofDay: watermark('mark:<day>', integer, { ttl: '2d' }),
 }

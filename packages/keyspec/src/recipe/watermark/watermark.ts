@@ -1,6 +1,6 @@
 import type { Codec } from '../../codec/codec.ts'
 import type { Reply } from '../../connection/connection.ts'
-import { GET_BYTES } from '../../connection/reads.ts'
+import { GET_BYTES } from '../../connection/pipeline/reads.ts'
 import { type Entry, openEntry } from '../../kind/entry.ts'
 import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type EntryOptions, type Kind, keySpec } from '../../kind/kind.ts'
@@ -19,18 +19,18 @@ export type WatermarkEntry<P extends string, C, T extends Ordered, In> = Entry<P
 export type Ordered = Date | number | bigint | string
 
 /** Whether a watermark moved, and where it stands now. */
-export interface Advanced<T> {
+export interface AdvanceResult<T> {
   readonly advanced: boolean
   readonly value: T
 }
 
 /**
  * A value that never moves backwards, whoever writes it. Values are compared as values, not as they are spelled: what
- * another program wrote (`2024-09-17T16:30:00+02:00` under `instant`) counts as what it means. While Redis cannot be
+ * another program wrote (`2024-09-17T16:30:00+02:00` under `isoDate`) counts as what it means. While Redis cannot be
  * reached its verbs reject with the client's error; advancing once more is always safe.
  *
  * @example
- * dockets: watermark('dockets_last_timestamp', timestamp, { ttl: 'forever', because: 'where the next run goes on' })
+ * dockets: watermark('dockets_last_timestamp', sqlDate, { ttl: 'forever', reason: 'where the next run goes on' })
  * const { advanced, value } = await keys.dockets().advance(lastModified)
  */
 export function watermark<const P extends string, T extends Ordered, In, const C extends ParamCodecs<P> = {}>(
@@ -38,10 +38,12 @@ export function watermark<const P extends string, T extends Ordered, In, const C
   codec: Codec<T, In>,
   options: EntryOptions<P, C>,
 ): Kind<WatermarkEntry<P, C, T, In>> {
-  const spec = keySpec(pattern, 'string', codec, options)
+  const spec = keySpec(pattern, 'string', codec, { evictable: false, ...options })
   return {
     keys: [spec],
     together: false,
+    layout: 1,
+    commands: advance.commands,
     open(opening) {
       const home = { ...homeOf(spec, opening), codec }
       return openEntry(spec, opening, (name) => new WatermarkKey(home, name))
@@ -53,6 +55,7 @@ const advance = script('watermark/advance', {
   keys: ['key'],
   args: { ...LIFETIME, present: flag, seen: text, value: text },
   lua: lua.advance,
+  commands: ['GET', 'PTTL', 'SET'],
   reply: tupleReply(booleanReply, optionalReply(bytesReply)),
   bytes: true,
 })
@@ -76,7 +79,7 @@ export class WatermarkKey<T extends Ordered, In = T> extends Key {
   }
 
   /** Moves it forward to `value`, unless it stands there or beyond; answers where it stands now. */
-  async advance(value: In): Promise<Advanced<T>> {
+  async advance(value: In): Promise<AdvanceResult<T>> {
     const { connection, codec, lifetime } = this.home
     const stored = this.encode(codec, value)
     const wanted = this.#valueOf(stored)

@@ -1,24 +1,7 @@
 -- job.lua. What the verbs of a work queue share; it stands before the body of each.
 -- A job is kept as one text: its JSON, which names the id in `field`, or `<id> <payload>` where no field is declared.
--- `by` is the field that says its kind. `tallied` names the counters in `tallies`, in the order of the keys:
+-- `by` is the field that says its kind. `tallied` names the counters in `counters`, in the order of the keys:
 -- `waiting:<kind>`, `done:<kind>`, `failed:<kind>` and `also:<name>`.
-
--- Runs a command that takes any number of values; Lua can unpack only some thousands at once.
-local function batch(command, key, values)
-  for from = 1, #values, 4000 do
-    redis.call(command, key, unpack(values, from, math.min(from + 3999, #values)))
-  end
-end
-
--- HMGET, however many fields.
-local function lookUp(key, fields)
-  local found = {}
-  for from = 1, #fields, 4000 do
-    local part = redis.call('HMGET', key, unpack(fields, from, math.min(from + 3999, #fields)))
-    for i = 1, #part do found[from + i - 1] = part[i] end
-  end
-  return found
-end
 
 -- The job's text as a table, where it is JSON.
 local function decoded(text)
@@ -50,7 +33,7 @@ end
 
 local moved = {}
 
--- Notes that a counter moves, where one is declared.
+-- Notes that a counter moves, if one is declared.
 local function count(state, kind, amount)
   if kind then
     local name = state .. ':' .. kind
@@ -58,28 +41,60 @@ local function count(state, kind, amount)
   end
 end
 
--- Moves the counters that were noted, all or none, and before anything else is written: one that holds no number stops
--- the verb while the queue is untouched, and its error is answered. A counter that drifted below stops at zero.
-local function settle()
-  local at = 0
-  local applied = {}
+-- The first reason why the script must not write. A script checks it once, before its first write.
+local problem
+
+-- Runs a command that changes nothing, and notes its error. A write without effect proves that the key has the right type
+-- and that the user may run the command.
+local function prove(command, key, ...)
+  if problem then return end
+  local reply = redis.pcall(command, key, ...)
+  if type(reply) == 'table' and reply.err then problem = reply.err .. ' (' .. key .. ')' end
+  return reply
+end
+
+-- The text of a counter as a number, nil as 0; a key that holds no whole number is a problem.
+local function counted(key, text)
+  if not text then text = prove('GET', key) end
+  if problem or not text then return 0 end
+  local value = tonumber(text)
+  local isWhole = text == '0' or string.match(text, '^-?[1-9]%d*$')
+  if not isWhole or math.abs(value) > 9007199254740991 then
+    problem = 'ERR value is not an integer or out of range (' .. key .. ')'
+    return 0
+  end
+  return value
+end
+
+-- What each noted counter moves by. A counter that drifted below zero ends at zero.
+local steps = {}
+
+-- Proves that the counters that were noted can move.
+local function weigh()
+  local at, keys, amounts = 0, {}, {}
   for name in string.gmatch(tallied, '%S+') do
     at = at + 1
     local amount = moved[name] or 0
     if amount ~= 0 then
-      local value = redis.pcall('INCRBY', tallies[at], string.format('%.0f', amount))
-      if type(value) == 'table' then
-        for key, undo in pairs(applied) do redis.call('INCRBY', key, string.format('%.0f', -undo)) end
-        return redis.error_reply(value.err .. ' (the counter ' .. tallies[at] .. ')')
-      end
-      if value < 0 then
-        redis.call('SET', tallies[at], '0')
-        amount = amount - value
-      end
-      applied[tallies[at]] = amount
+      keys[#keys + 1] = counters[at]
+      amounts[#amounts + 1] = amount
     end
   end
-  return nil
+  if #keys == 0 then return end
+  local values = redis.call('MGET', unpack(keys))
+  for n, key in ipairs(keys) do
+    local value = counted(key, values[n])
+    local sum = math.max(0, value + amounts[n])
+    if sum > 9007199254740991 then
+      problem = problem or 'ERR the counter would leave the range of whole numbers (' .. key .. ')'
+    end
+    if sum ~= value then steps[#steps + 1] = {key, string.format('%.0f', sum - value)} end
+  end
+end
+
+-- Moves the counters.
+local function settle()
+  for _, step in ipairs(steps) do redis.call('INCRBY', step[1], step[2]) end
 end
 
 -- What is kept of a failed job: all of it, or the one field that is declared.
@@ -88,14 +103,4 @@ local function remains(text)
   local job = decoded(text)
   local kept = job and job[failedField]
   return type(kept) == 'string' and kept or text
-end
-
--- Puts jobs back at the head, the first of them foremost, and wakes who waits for an empty queue.
-local function putBack(texts)
-  local reversed = {}
-  for i = #texts, 1, -1 do reversed[#reversed + 1] = texts[i] end
-  if #texts == 0 then return end
-  local empty = redis.call('LLEN', waiting) == 0
-  batch('LPUSH', waiting, reversed)
-  if empty then redis.pcall('PUBLISH', waiting, #texts) end
 end

@@ -2,8 +2,11 @@ import { SchemaError } from '../../errors.ts'
 import type { Codec } from '../../codec/codec.ts'
 import { integer } from '../../codec/integer.ts'
 import { text } from '../../codec/text.ts'
-import { type KeySpec, keySpec, type RedisType } from '../../kind/kind.ts'
+import { type KeySpec, keySpec, type RedisType, type RenamedFrom } from '../../kind/kind.ts'
 import type { ParamCodec } from '../../param.ts'
+
+/** The keys of one queue. */
+export type QueueNames = { readonly [part in Part]-?: string } & { readonly counters: readonly string[] }
 
 /** The parts of a work queue, each a key of its own; `<pattern>:<part>` unless its name is given. */
 export interface WorkQueueKeys {
@@ -13,9 +16,12 @@ export interface WorkQueueKeys {
   readonly inProgress?: string
   /** Hash, id → the worker that holds the job; `<pattern>:holders`. */
   readonly holders?: string
-  /** Sorted set, id by the instant its lease runs out, in ms; `<pattern>:deadlines`. */
+  /**
+   * Sorted set, id by the instant its lease runs out, in ms; `<pattern>:deadlines`. An odd number while the worker
+   * is not known to have got the job, even from then on.
+   */
   readonly deadlines?: string
-  /** Hash, id → how often its lease has run out; `<pattern>:attempts`. */
+  /** Hash, id → how often its lease has run out, `<id> unheard` → how often before the worker was known to have it; `<pattern>:attempts`. */
   readonly attempts?: string
   /** Hash, id → result, the newest of them; `<pattern>:done`. */
   readonly done?: string
@@ -32,7 +38,7 @@ export interface WorkQueueKeys {
 }
 
 /** Counters that move in the same step as the jobs that they count, so that they cannot drift. */
-export interface Tallies {
+export interface JobCounters {
   /** The field of a job that says its kind. */
   readonly by: string
   /** The key that counts the waiting jobs of each kind. */
@@ -50,18 +56,19 @@ export type Part = keyof WorkQueueKeys
 
 /** What the keys of a queue are made of. */
 export interface LayoutOptions {
-  readonly because?: string
+  readonly reason?: string
   readonly about?: string
   readonly subject?: string
+  readonly renamedFrom?: RenamedFrom
   readonly params?: { readonly [name: string]: ParamCodec<any, any> }
   readonly keys?: WorkQueueKeys
-  readonly tallies?: Tallies
+  readonly counters?: JobCounters
 }
 
 /** Every key of a queue: its parts by name, and its counters as `state:kind`. */
 export interface Layout {
   readonly parts: { readonly [part in Part]?: KeySpec }
-  readonly tallies: ReadonlyMap<string, KeySpec>
+  readonly counters: ReadonlyMap<string, KeySpec>
 }
 
 const PARTS: {
@@ -92,8 +99,15 @@ export function layoutOf(
   without: ReadonlySet<Part>,
   options: LayoutOptions,
 ): Layout {
-  const { keys = {}, tallies, because = 'jobs stay until they are done', about, ...rest } = options
-  const lifetime = { ttl: 'forever', because, ...rest } as const
+  const {
+    keys = {},
+    counters,
+    reason = 'jobs stay until they are done',
+    about,
+    renamedFrom,
+    ...rest
+  } = options
+  const lifetime = { ttl: 'forever', reason, ...rest } as const
   const parts: { [part in Part]?: KeySpec } = {}
   for (const [name, { suffix, type, holds, about: what }] of Object.entries(PARTS)) {
     const part = name as Part
@@ -107,14 +121,18 @@ export function layoutOf(
     }[holds]
     parts[part] = keySpec(key, type, type === 'hash' ? { '*': codec } : codec, {
       ...lifetime,
+      // A key with a name of its own keeps it.
+      ...(renamedFrom === undefined || keys[part] !== undefined
+        ? {}
+        : { renamedFrom: partsOf(renamedFrom, suffix) }),
       about: about === undefined ? what : `${about}: ${what[0]!.toLowerCase()}${what.slice(1)}`,
     })
   }
-  const counters = new Map<string, KeySpec>()
-  for (const [name, key] of talliesOf(tallies)) {
-    counters.set(name, keySpec(key, 'string', integer, { ...lifetime, about: counterOf(name) }))
+  const specs = new Map<string, KeySpec>()
+  for (const [name, key] of countersOf(counters)) {
+    specs.set(name, keySpec(key, 'string', integer, { ...lifetime, about: counterOf(name) }))
   }
-  const [first, ...others] = [...Object.values(parts), ...counters.values()]
+  const [first, ...others] = [...Object.values(parts), ...specs.values()]
   for (const spec of others) {
     if ([...spec.pattern.params].sort().join() !== [...first!.pattern.params].sort().join()) {
       throw new SchemaError(
@@ -122,16 +140,16 @@ export function layoutOf(
       )
     }
   }
-  return { parts, tallies: counters }
+  return { parts, counters: specs }
 }
 
-function* talliesOf(tallies: Tallies | undefined): Generator<[string, string]> {
-  if (tallies === undefined) return
-  const { by, ...states } = tallies
-  if (!/^[A-Za-z_]\w*$/.test(by)) throw new SchemaError(`tallies by "${by}": it is not the name of a field`)
+function* countersOf(counters: JobCounters | undefined): Generator<[string, string]> {
+  if (counters === undefined) return
+  const { by, ...states } = counters
+  if (!/^[A-Za-z_]\w*$/.test(by)) throw new SchemaError(`counters by "${by}": it is not the name of a field`)
   for (const [state, keys] of Object.entries(states)) {
     for (const [kind, key] of Object.entries(keys)) {
-      if (!/^\S+$/.test(kind)) throw new SchemaError(`"${kind}" cannot be tallied: a kind has no white space`)
+      if (!/^\S+$/.test(kind)) throw new SchemaError(`"${kind}" cannot be counted: a kind has no white space`)
       yield [`${state}:${kind}`, key]
     }
   }
@@ -142,4 +160,10 @@ function counterOf(name: string): string {
   return state === 'also'
     ? `How many ${kind}, over all results`
     : `How many jobs of kind ${kind} are ${state}`
+}
+
+/** The rename of one part, which is named for the queue. */
+function partsOf({ pattern, phase }: RenamedFrom, suffix: string): RenamedFrom {
+  const old = typeof pattern === 'string' ? [pattern] : pattern
+  return { pattern: old.map((before) => `${before}:${suffix}`), phase }
 }

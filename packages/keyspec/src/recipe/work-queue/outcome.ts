@@ -4,19 +4,21 @@ export interface TakenJob<T> {
   readonly job: T
 }
 
-/** What came of an `add`. */
-export interface Added {
-  /** The id of each job, in order; of one that was already known, the id it was given then. */
+/** The result of an `add`. */
+export interface AddResult {
+  /** The id of each job, in order. A job that was already known has the id that it was given then. */
   readonly ids: readonly string[]
   /** How many were new. */
   readonly added: number
+  /** With `replicated`: how many replicas acknowledged the new jobs, all of them; 0 if none was new. */
+  readonly replicas?: number
 }
 
 /** A result for a job that a worker holds. */
 export interface JobResult<R> {
   readonly id: string | number
   readonly result: R
-  /** What it adds to the counters of `tallies.also`. */
+  /** What it adds to the counters of `counters.also`. */
   readonly add?: { readonly [name: string]: number }
 }
 
@@ -27,36 +29,51 @@ export interface JobFailure {
 }
 
 /**
- * What became of a job that a worker finished. `not-held`: it does not hold it, or no longer; `already-done`: likewise,
- * and its result is there. Then nothing was changed.
+ * The outcome of a job that a worker finished. `not-held`: the worker does not hold the job, or no longer. `already-done`:
+ * likewise, and the job's result is kept. Neither changes anything.
  */
-export interface Finished<Outcome extends string = 'completed' | 'failed' | 'released'> {
+export interface FinishResult<Outcome extends string = 'completed' | 'failed' | 'released'> {
   readonly id: string
   readonly outcome: Outcome | 'not-held' | 'already-done'
+  /** With `replicated`: how many replicas acknowledged the outcome; 0 if nothing was changed. */
+  readonly replicas?: number
 }
 
-/** All that a worker does in one turn; see `finishAndTake`. */
-export interface Turn<R> {
+/** One batch of a worker; see `completeAndTake`. */
+export interface Batch<R> {
   readonly completed?: readonly JobResult<R>[]
   readonly failed?: readonly JobFailure[]
   readonly released?: readonly (string | number)[]
-  /** How many jobs to take; none unless told. */
+  /**
+   * How many jobs to take.
+   * @default 0
+   */
   readonly take?: number
 }
 
-/** What came of a turn. */
-export interface Turned<T> {
-  /** For what was completed, failed and released, in this order. */
-  readonly finished: readonly Finished[]
+/** The result of a batch. */
+export interface BatchResult<T> {
+  /** The outcomes of the completed, failed and released jobs, in this order. */
+  readonly finished: readonly FinishResult[]
   readonly taken: readonly TakenJob<T>[]
 }
 
-/** What came of leases that had run out. */
-export interface Recovered {
+/** The jobs whose leases had run out. */
+export interface RecoverResult {
   /** The jobs that wait again. */
   readonly returned: readonly string[]
   /** The jobs that had returned too often. */
   readonly failed: readonly string[]
+}
+
+/** The changes of a `repair`. */
+export interface RepairResult {
+  /** How many jobs in progress had no lease, and were given one. */
+  readonly leased: number
+  /** How many leases, holders and counts of attempts went, since they stood for no job in progress. */
+  readonly dropped: number
+  /** How many counters of waiting jobs were wrong; `undefined` if too many jobs wait to count them in one step. */
+  readonly recounted: number | undefined
 }
 
 /** How many jobs there are, at one instant. */
@@ -68,8 +85,10 @@ export interface QueueStats {
   readonly failed: number
   /** Jobs in progress whose lease has run out. */
   readonly expired: number
-  /** The counters, as `tallies['waiting:dockets']`. */
-  readonly tallies: { readonly [name: string]: number }
+  /** By how many the jobs in progress differ from their leases, or from their holders: see `repair`. */
+  readonly orphans: number
+  /** The counters, as `counters['waiting:dockets']`. */
+  readonly counters: { readonly [name: string]: number }
 }
 
 /** A job in progress. */

@@ -1,4 +1,6 @@
 import type { Subscriber } from '../../connection/connection.ts'
+import { onAbort } from '../../abort.ts'
+import { after } from '../../timer.ts'
 
 const FIRST_MS = 10
 const LONGEST_MS = 1000
@@ -19,13 +21,25 @@ export async function patiently<A>(
   const deadline = performance.now() + waitMs
   let heard = false
   let wake = () => {}
-  const end = await subscriber?.subscribe(channel, () => {
+  const hear = () => {
     heard = true
     wake()
-  })
-  const aborted = () => wake()
-  signal?.addEventListener('abort', aborted)
+  }
+  const unheard = signal === undefined ? undefined : onAbort(signal, () => wake())
+  // A message that is missed costs a pause, no more: so a subscription that fails is no failure.
+  const listening = subscriber?.subscribe(channel, hear).catch(() => undefined)
   try {
+    if (listening !== undefined && !isAborted(signal)) {
+      await new Promise<void>((resolve) => {
+        const timer = after(Math.min(waitMs, LONGEST_MS), resolve)
+        wake = () => {
+          timer.cancel()
+          resolve()
+        }
+        // One that comes later asks again, since a message may have been missed.
+        void listening.then(hear)
+      })
+    }
     for (let pauseMs = FIRST_MS; !isAborted(signal); pauseMs = Math.min(LONGEST_MS, pauseMs * 2)) {
       heard = false
       const answer = await ask()
@@ -36,17 +50,18 @@ export async function patiently<A>(
       if (heard || isAborted(signal)) continue
       // Spread out, so that many who wait do not all ask at once.
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.min(leftMs, pauseMs * (0.5 + Math.random() / 2)))
+        const timer = after(Math.min(leftMs, pauseMs * (0.5 + Math.random() / 2)), resolve)
         wake = () => {
-          clearTimeout(timer)
+          timer.cancel()
           resolve()
         }
       })
     }
     return undefined
   } finally {
-    signal?.removeEventListener('abort', aborted)
-    await end?.()
+    unheard?.()
+    // Not awaited: nothing that happens to the subscriber may hold up the answer, or lose it.
+    void listening?.then((end) => end?.()).catch(() => {})
   }
 }
 

@@ -1,19 +1,23 @@
+import { pageOf } from '../../connection/page.ts'
 import type { Codec } from '../../codec/codec.ts'
 import { type Connection, ONE_KEY, type Subscriber } from '../../connection/connection.ts'
+import type { Replication } from '../../connection/replication.ts'
 import { type Duration, milliseconds } from '../../duration.ts'
 import { DecodeError, EncodeError } from '../../errors.ts'
-import type { Part } from './layout.ts'
+import type { Handover } from './handover.ts'
+import type { QueueNames } from './layout.ts'
 import type {
-  Added,
-  Finished,
+  AddResult,
+  Batch,
+  BatchResult,
+  FinishResult,
   JobFailure,
   JobResult,
   QueueStats,
-  Recovered,
+  RecoverResult,
+  RepairResult,
   RunningJob,
   TakenJob,
-  Turn,
-  Turned,
 } from './outcome.ts'
 import * as scripts from './scripts.ts'
 import type { StoredJob } from './stored-job.ts'
@@ -23,16 +27,21 @@ import { patiently } from './patience.ts'
 export interface QueueHome<T, RIn> {
   readonly connection: Connection
   readonly subscriber: Subscriber | undefined
+  /** Where declared, replicas acknowledge what adds and finishes jobs, over a connection of its own. */
+  readonly replication: Replication | undefined
   readonly now: (() => number) | undefined
   readonly stored: StoredJob<T>
   readonly result: Codec<any, RIn>
   readonly leaseMs: number
   readonly attempts: number
-  readonly keepDone: number
-  readonly remember: number
+  readonly keepCompleted: number
+  readonly dedupeWindow: number
   readonly numbered: boolean
   readonly keepErrors: boolean
   readonly tallied: readonly string[]
+  /** The names of the counters that `complete` adds to. */
+  readonly also: ReadonlySet<string>
+  readonly handover: Handover
   /** What every script is told of jobs. */
   readonly job: {
     readonly field: string
@@ -42,11 +51,17 @@ export interface QueueHome<T, RIn> {
   }
 }
 
-/** The keys of one queue. */
-export type QueueNames = { readonly [part in Part]-?: string } & { readonly tallies: readonly string[] }
-
-const STEP = 5000
+/** How many jobs one step of `add` takes. The steps of a token are counted by it: another number would break known tokens. */
+const ADD_STEP = 5000
+/** How many jobs one step of any other verb takes. */
+const STEP = 1000
+/** How many leases that ran out one turn ends, unless it takes more jobs than that. */
+const RECOVER_IN_TURN = 100
 const RECOVER_STEP = 500
+/** A lease that ran out counts as unheard if its answer may have been lost; so many are allowed for each attempt. */
+const UNHEARD = 10
+/** A `repair` counts no longer lists than this anew, as that holds the server. */
+const RECOUNT_MOST = 10_000
 
 /** One queue. `T` is a job as it is read, `N` as it is added; `R` a result as it is read, `RIn` as it is written. */
 export class WorkQueue<T, N, R, RIn> {
@@ -66,51 +81,65 @@ export class WorkQueue<T, N, R, RIn> {
   }
 
   /**
-   * Puts jobs at the end of the queue, in one step (in several of 5,000 jobs where there are more).
+   * Puts jobs at the end of the queue, in one step (in several of 5,000 jobs if there are more).
    * A `token` makes it safe to ask again after a lost answer: jobs that came under a token come only once.
-   * `unique` names each job, and one whose name is remembered is not added again.
+   * `unique` names each job, and one whose name is remembered is not added again. Tokens and names are apart.
+   *
+   * If the jobs give their own ids, an id may come again. A job whose id is in progress waits until that one has ended, so
+   * that both are done. `unique` keeps a second one out.
+   *
+   * @throws TypeError for an empty token or name, or both a token and names; nothing was sent.
    */
   async add(
     jobs: readonly N[],
     options: { readonly token?: string; readonly unique?: (job: N) => string } = {},
-  ): Promise<Added> {
+  ): Promise<AddResult> {
     const { token, unique } = options
     if (token !== undefined && unique !== undefined)
       throw new TypeError('add takes a token or unique names: either alone makes a repeated call safe')
     if (token === '') throw new TypeError('the token of an add is empty')
     const encoded = jobs.map((job) => this.#encodeNew(job))
+    const names = unique === undefined ? undefined : jobs.map(unique)
+    if (names?.includes('') === true) throw new TypeError('the unique name of a job is empty')
     const ids: string[] = []
+    const replicas: number[] = []
     let added = 0
-    for (let from = 0; from < jobs.length; from += STEP) {
-      const step = encoded.slice(from, from + STEP)
-      const names = unique === undefined ? undefined : jobs.slice(from, from + STEP).map(unique)
-      if (names?.includes('') === true) throw new TypeError('the unique name of a job is empty')
-      const stepToken = token === undefined ? '' : from === 0 ? token : `${token}#${from / STEP}`
-      const answer = await scripts.add.run(this.#home.connection, this.names, {
+    for (let from = 0; from < jobs.length; from += ADD_STEP) {
+      const step = encoded.slice(from, from + ADD_STEP)
+      const given = {
         ...this.#home.job,
         now: this.#home.now?.(),
         numbered: this.#home.numbered,
         head: this.#home.stored.head,
-        remember: this.#home.remember,
-        token: stepToken,
-        items: step.flatMap(({ text }, index) => [names?.[index] ?? '', text]),
-      })
+        dedupeWindow: this.#home.dedupeWindow,
+        token: token ?? '',
+        step: from / ADD_STEP,
+        items: step.flatMap(({ text }, index) => [names?.[from + index] ?? '', text]),
+      }
+      const { value: answer, acknowledged } = await this.#acknowledged(
+        (over) => scripts.add.run(over, this.names, given),
+        (answer) => answer.added > 0,
+      )
       added += answer.added
+      if (acknowledged !== undefined && answer.added > 0) replicas.push(acknowledged)
       for (let index = 0; index < step.length; index += 1) ids.push(idAt(answer.ids, index, step[index]!.id))
     }
-    return { ids, added }
+    if (this.#home.replication === undefined) return { ids, added }
+    return { ids, added, replicas: added === 0 ? 0 : Math.min(...replicas) }
   }
 
-  /** Gives the worker the next `count` jobs, fewer where fewer wait: it holds each for the declared lease. */
+  /**
+   * Gives the worker the next `count` jobs, fewer if fewer wait: it holds each for the declared lease. In steps of 1,000.
+   *
+   * If the answer is lost, the worker holds jobs that it does not know of: `held` gives them. Otherwise their leases run
+   * out, and they return; that does not count as an attempt (see `attempts`).
+   */
   async take(worker: string | number, count = 1): Promise<readonly TakenJob<T>[]> {
-    const { taken } = await this.#turn(worker, [], count)
-    // The last jobs of a queue may be those of a worker that died: nobody should have to ask for them.
-    if (taken.length > 0 || count === 0 || (await this.recoverExpired()).returned.length === 0) return taken
     return (await this.#turn(worker, [], count)).taken
   }
 
   /**
-   * Takes jobs as `take` does, but where none waits asks again, ever more slowly (10 ms to 1 s), for as long as `wait`
+   * Takes jobs as `take` does. While none waits it asks again, ever more slowly (10 ms to 1 s), for as long as `wait`
    * says; with a subscriber it is woken at once. Answers none when the time is over, or `signal` ends it.
    */
   async takeWhenAvailable(
@@ -136,9 +165,9 @@ export class WorkQueue<T, N, R, RIn> {
   async complete(
     worker: string | number,
     ...results: readonly JobResult<RIn>[]
-  ): Promise<Finished<'completed'>[]> {
-    const { finished } = await this.finishAndTake(worker, { completed: results })
-    return finished as Finished<'completed'>[]
+  ): Promise<FinishResult<'completed'>[]> {
+    const { finished } = await this.completeAndTake(worker, { completed: results })
+    return finished as FinishResult<'completed'>[]
   }
 
   /** Sends jobs that cannot be done to the failed ones. */
@@ -146,49 +175,79 @@ export class WorkQueue<T, N, R, RIn> {
     worker: string | number,
     ids: readonly (string | number)[],
     error: unknown,
-  ): Promise<Finished<'failed'>[]> {
-    const { finished } = await this.finishAndTake(worker, { failed: ids.map((id) => ({ id, error })) })
-    return finished as Finished<'failed'>[]
+  ): Promise<FinishResult<'failed'>[]> {
+    const { finished } = await this.completeAndTake(worker, { failed: ids.map((id) => ({ id, error })) })
+    return finished as FinishResult<'failed'>[]
   }
 
   /** Gives jobs back, undone, to the head of the queue; it does not count as an attempt. */
-  async release(worker: string | number, ids: readonly (string | number)[]): Promise<Finished<'released'>[]> {
-    const { finished } = await this.finishAndTake(worker, { released: ids })
-    return finished as Finished<'released'>[]
+  async release(
+    worker: string | number,
+    ids: readonly (string | number)[],
+  ): Promise<FinishResult<'released'>[]> {
+    const { finished } = await this.completeAndTake(worker, { released: ids })
+    return finished as FinishResult<'released'>[]
   }
 
-  /** Finishes jobs and takes the next ones, all in one step and one round trip. */
-  async finishAndTake(worker: string | number, turn: Turn<RIn>): Promise<Turned<T>> {
-    const { completed = [], failed = [], released = [], take = 0 } = turn
+  /**
+   * Finishes jobs and takes the next ones, all in one step and one round trip (in several steps of 1,000 finished jobs, or
+   * of 1,000 taken ones, if there are more; it takes when all are finished).
+   *
+   * After a lost answer it is safe to ask again: a job that was finished then is `already-done` while its result is kept,
+   * else `not-held`, and nothing about it changes. `held` gives the jobs that were taken then.
+   *
+   * @throws TypeError for an amount of a counter that `counters.also` does not declare; nothing was sent.
+   */
+  async completeAndTake(worker: string | number, batch: Batch<RIn>): Promise<BatchResult<T>> {
+    const { completed = [], failed = [], released = [], take = 0 } = batch
     const items: string[] = []
     for (const { id, result, add } of completed)
-      items.push('completed', String(id), this.#encodeResult(String(id), result), amounts(add))
+      items.push('completed', String(id), this.#encodeResult(String(id), result), this.#amounts(add))
     for (const { id, error } of failed) items.push('failed', String(id), words(error), '')
     for (const id of released) items.push('released', String(id), '', '')
     if (items.length === 0 && take === 0) return { finished: [], taken: [] }
     return this.#turn(worker, items, take)
   }
 
-  /** Starts the lease of jobs anew; answers for each id whether the worker holds it. */
+  /** Starts the lease of jobs anew, in steps of 1,000; answers for each id whether the worker holds it. */
   async renew(worker: string | number, ids: readonly (string | number)[]): Promise<boolean[]> {
-    if (ids.length === 0) return []
-    const answers = await scripts.renew.run(this.#home.connection, this.names, {
-      now: this.#home.now?.(),
-      leaseMs: this.#home.leaseMs,
-      worker: nameOf(worker),
-      ids: ids.map(String),
-    })
-    return answers.map((held) => held === 1)
+    const { connection, handover, now, leaseMs } = this.#home
+    const name = nameOf(worker)
+    const all = ids.map(String)
+    handover.named(this.names, name, all)
+    const held: boolean[] = []
+    for (let from = 0; from < all.length; from += STEP) {
+      const step = all.slice(from, from + STEP)
+      const given = { now: now?.(), leaseMs, worker: name, ids: step }
+      for (const answer of await scripts.renew.run(connection, this.names, given)) held.push(answer === 1)
+    }
+    return held
   }
 
   /**
-   * The jobs that a worker holds, each with its lease begun anew: what it goes on with when the answer to a `take` was
-   * lost, or when it starts again under its old name.
+   * The jobs that a worker holds, each with its lease begun anew, the oldest lease first: what it goes on with when the
+   * answer to a `take` was lost, or when it starts again under its old name. It reads all jobs in progress, in steps of
+   * about 1,000.
    */
   async held(worker: string | number): Promise<TakenJob<T>[]> {
-    const { now, leaseMs, connection } = this.#home
-    const given = { now: now?.(), leaseMs, worker: nameOf(worker) }
-    return this.#read(worker, await scripts.held.run(connection, this.names, given))
+    const { connection, now, leaseMs } = this.#home
+    const name = nameOf(worker)
+    const found = new Map<string, { readonly text: string; readonly until: number }>()
+    let cursor = '0'
+    do {
+      const given = { now: now?.(), leaseMs, worker: name, cursor, size: STEP }
+      const [next, ...flat] = await scripts.held.run(connection, this.names, given)
+      // A scan may show a job twice: the first time says since when it is held.
+      for (let at = 0; at < flat.length; at += 3) {
+        if (!found.has(flat[at]!)) found.set(flat[at]!, { text: flat[at + 1]!, until: Number(flat[at + 2]!) })
+      }
+      cursor = next!
+    } while (cursor !== '0')
+    const inOrder = [...found].sort(([a, one], [b, other]) => one.until - other.until || (a < b ? -1 : 1))
+    return this.#read(
+      name,
+      inOrder.flatMap(([id, { text }]) => [id, text]),
+    )
   }
 
   /** A job in progress with its holder, or `undefined` where no such job is in progress. */
@@ -202,42 +261,81 @@ export class WorkQueue<T, N, R, RIn> {
     return text === null || text === undefined ? undefined : this.#running(String(id), text, worker, deadline)
   }
 
-  /** Takes all jobs whose lease has run out from their holders. `take` does so by itself when nothing else waits. */
-  async recoverExpired(): Promise<Recovered> {
-    const { connection, job, now, keepErrors, attempts } = this.#home
+  /**
+   * Takes all jobs whose lease has run out from their holders, in steps of 500. Every turn of a worker does so by itself
+   * for the first 100 (for as many as it takes, if that is more): it is needed only if no worker turns.
+   */
+  async recoverExpired(): Promise<RecoverResult> {
+    await this.#home.handover.confirm()
     const returned: string[] = []
     const failed: string[] = []
     for (;;) {
-      const given = { ...job, now: now?.(), keepErrors, allowed: attempts, most: RECOVER_STEP }
-      const [back, lost, expired] = await scripts.recover.run(connection, this.names, given)
+      const [, , back, lost, expired] = await this.#step('', [], 0, RECOVER_STEP)
       returned.push(...back)
       failed.push(...lost)
       if (expired < RECOVER_STEP) return { returned, failed }
     }
   }
 
-  /** How many jobs there are of each state, and every counter, of one instant. */
-  async stats(): Promise<QueueStats> {
-    const { connection, now, keepDone, tallied } = this.#home
-    const [waiting, inProgress, done, failed, expired, counters] = await scripts.stats.run(
-      connection,
-      // Where no results are kept another hash stands in, as counting a list's fields would be an error.
-      keepDone > 0 ? this.names : { ...this.names, done: this.names.failed },
-      { now: now?.() },
-    )
+  /**
+   * Repairs a queue that lost a key (evicted, deleted), or that a program without leases shares, in steps of about 1,000
+   * entries, beside running workers. A job in progress without a lease is given one, so that it returns if nobody renews or finishes
+   * it. Leases, holders and attempts of jobs that are not in progress go. The counters of waiting jobs are counted anew
+   * while at most 10,000 jobs wait (see `recount`). `stats` and `keyspec audit` say whether there is something to repair.
+   *
+   * A program of another kind may hold jobs without a lease for as long as it likes: this gives them one too.
+   */
+  async repair(): Promise<RepairResult> {
+    const { connection, now, leaseMs, job, tallied } = this.#home
+    const changed = { jobs: 0, leases: 0, holders: 0, attempts: 0 }
+    for (const part of ['jobs', 'leases', 'holders', 'attempts'] as const) {
+      let cursor = '0'
+      do {
+        const given = { now: now?.(), leaseMs, part, cursor, size: STEP }
+        const [next, count] = await scripts.repair.run(connection, this.names, given)
+        changed[part] += count
+        cursor = next
+      } while (cursor !== '0')
+    }
+    const counts = tallied.some((name) => name.startsWith('waiting:'))
+    const wrong = counts
+      ? await scripts.recount.run(connection, this.names, { ...job, most: RECOUNT_MOST })
+      : 0
     return {
-      waiting,
-      inProgress,
-      done: keepDone > 0 ? done : 0,
-      failed,
-      expired,
-      tallies: Object.fromEntries(tallied.map((name, index) => [name, Number(counters[index])])),
+      leased: changed.jobs,
+      dropped: changed.leases + changed.holders + changed.attempts,
+      recounted: wrong < 0 ? undefined : wrong,
     }
   }
 
-  /** Sets the counters of waiting jobs right after programs that move no counters; answers how many were wrong. */
+  /** How many jobs there are of each state, and every counter, of one instant. */
+  async stats(): Promise<QueueStats> {
+    const { connection, now, keepCompleted, tallied } = this.#home
+    const [waiting, inProgress, done, failed, expired, leaseless, holderless, counters] =
+      await scripts.stats.run(
+        connection,
+        // Where no results are kept another hash stands in, as counting a list's fields would be an error.
+        keepCompleted > 0 ? this.names : { ...this.names, done: this.names.failed },
+        { now: now?.() },
+      )
+    return {
+      waiting,
+      inProgress,
+      done: keepCompleted > 0 ? done : 0,
+      failed,
+      expired,
+      orphans: Math.max(Math.abs(leaseless), Math.abs(holderless)),
+      counters: Object.fromEntries(tallied.map((name, index) => [name, Number(counters[index])])),
+    }
+  }
+
+  /**
+   * Sets the counters of waiting jobs right after programs that move no counters; answers how many were wrong. One step
+   * over all waiting jobs, which cannot be cut: it holds the server for 5 to 10 ms for every 1,000 of them.
+   */
   async recount(): Promise<number> {
-    return scripts.recount.run(this.#home.connection, this.names, this.#home.job)
+    const given = { ...this.#home.job, most: Number.MAX_SAFE_INTEGER }
+    return scripts.recount.run(this.#home.connection, this.names, given)
   }
 
   /** The jobs that wait, the next one first, without taking them. */
@@ -266,13 +364,13 @@ export class WorkQueue<T, N, R, RIn> {
 
   /** The result of a job, while it is kept. */
   async result(id: string | number): Promise<R | undefined> {
-    if (this.#home.keepDone === 0) return undefined
+    if (this.#home.keepCompleted === 0) return undefined
     const stored = await this.#home.connection.send(['HGET', this.names.done, String(id)], ONE_KEY)
     if (stored === null) return undefined
     try {
       return this.#home.result.decode(stored as string & Buffer) as R
     } catch (error) {
-      throw new DecodeError(`${this.names.done} ${id}`, this.#home.result.name, error)
+      throw new DecodeError(`${this.names.done} ${id}`, this.#home.result.name, error, stored)
     }
   }
 
@@ -305,17 +403,18 @@ export class WorkQueue<T, N, R, RIn> {
       id,
       job: this.#decode(text),
       worker: worker ?? undefined,
-      deadline: deadline === null || deadline === undefined ? undefined : new Date(Number(deadline)),
+      deadline:
+        deadline === null || deadline === undefined
+          ? undefined
+          : new Date(Math.ceil(Number(deadline) / 2) * 2),
     }
   }
 
   async *#fields(key: string): AsyncGenerator<[field: string, value: string][]> {
     let cursor = '0'
     do {
-      const [next, flat] = (await this.#home.connection.send(
-        ['HSCAN', key, cursor, 'COUNT', '200'],
-        ONE_KEY,
-      )) as [string, string[]]
+      const reply = await this.#home.connection.send(['HSCAN', key, cursor, 'COUNT', '200'], ONE_KEY)
+      const [next, flat] = pageOf<string>(reply, 'HSCAN', key)
       const page: [string, string][] = []
       for (let at = 0; at < flat.length; at += 2) page.push([flat[at]!, flat[at + 1]!])
       if (page.length > 0) yield page
@@ -323,24 +422,72 @@ export class WorkQueue<T, N, R, RIn> {
     } while (cursor !== '0')
   }
 
-  async #turn(worker: string | number, items: readonly string[], take: number): Promise<Turned<T>> {
-    const { connection, job, now, leaseMs, keepDone, keepErrors } = this.#home
-    const [outcomes, taken] = await scripts.turn.run(connection, this.names, {
+  /** Finishes in steps; the last of them takes too, and is followed by steps that only take. */
+  async #turn(worker: string | number, items: readonly string[], take: number): Promise<BatchResult<T>> {
+    const name = nameOf(worker)
+    const finished: FinishResult[] = []
+    const taken: TakenJob<T>[] = []
+    for (let from = 0, wanted = take; ; from += STEP * 4) {
+      const step = items.slice(from, from + STEP * 4)
+      const count = from + step.length < items.length ? 0 : Math.min(wanted, STEP)
+      try {
+        const ids = step.filter((_, index) => index % 4 === 1)
+        this.#home.handover.named(this.names, name, ids)
+        const most = Math.max(RECOVER_IN_TURN, count)
+        const [[outcomes, flat], acknowledged] = await this.#finish(name, step, count, most)
+        for (const [index, outcome] of outcomes.entries()) {
+          const known = acknowledged === undefined ? {} : { replicas: isChange(outcome) ? acknowledged : 0 }
+          finished.push({ id: ids[index]!, outcome, ...known } as FinishResult)
+        }
+        taken.push(...(await this.#read(name, flat)))
+        wanted -= count
+        if (from + step.length >= items.length && (wanted <= 0 || flat.length < count * 2))
+          return { finished, taken }
+      } catch (error) {
+        // The worker has these jobs, and would not know it. The next call shows the error again.
+        if (taken.length > 0) return { finished, taken }
+        throw error
+      }
+    }
+  }
+
+  async #finish(worker: string, items: readonly string[], take: number, most: number) {
+    const step = (over: Connection) => this.#step(worker, items, take, most, over)
+    if (items.length === 0) return [await step(this.#home.connection), undefined] as const
+    const { value, acknowledged } = await this.#acknowledged(step, ([outcomes]) => outcomes.some(isChange))
+    return [value, acknowledged] as const
+  }
+
+  /** Does one write; where declared, with the number of replicas that acknowledged it. */
+  async #acknowledged<A>(
+    write: (over: Connection) => Promise<A>,
+    wrote: (answer: A) => boolean,
+  ): Promise<{ readonly value: A; readonly acknowledged: number | undefined }> {
+    const { connection, replication } = this.#home
+    if (replication === undefined) return { value: await write(connection), acknowledged: undefined }
+    const { value, replicas } = await replication.write(write, wrote)
+    return { value, acknowledged: replicas }
+  }
+
+  #step(worker: string, items: readonly string[], take: number, most: number, over = this.#home.connection) {
+    const { job, now, leaseMs, keepCompleted, keepErrors, attempts } = this.#home
+    return scripts.turn.run(over, this.names, {
       ...job,
       now: now?.(),
       leaseMs,
-      keepDone,
+      keepCompleted,
       keepErrors,
-      worker: nameOf(worker),
+      allowed: attempts,
+      unheard: attempts * UNHEARD,
+      most,
+      worker,
       take,
       items,
     })
-    const finished = outcomes.map((outcome, index) => ({ id: items[index * 4 + 1]!, outcome }) as Finished)
-    return { finished, taken: await this.#read(worker, taken) }
   }
 
   /** Reads jobs that were taken; those that the codec refuses go to the failed ones, or they would come again for ever. */
-  async #read(worker: string | number, flat: readonly string[]): Promise<TakenJob<T>[]> {
+  async #read(worker: string, flat: readonly string[]): Promise<TakenJob<T>[]> {
     const jobs: TakenJob<T>[] = []
     const unreadable: JobFailure[] = []
     for (let at = 0; at < flat.length; at += 2) {
@@ -351,15 +498,34 @@ export class WorkQueue<T, N, R, RIn> {
         unreadable.push({ id, error })
       }
     }
-    if (unreadable.length > 0) await this.finishAndTake(worker, { failed: unreadable })
+    this.#home.handover.arrived(
+      this.names,
+      worker,
+      jobs.map(({ id }) => id),
+    )
+    // The other jobs are the worker's even if this fails: then these come again when their leases run out.
+    if (unreadable.length > 0)
+      await this.completeAndTake(worker, { failed: unreadable }).catch(() => undefined)
     return jobs
+  }
+
+  #amounts(add: { readonly [name: string]: number } = {}): string {
+    return Object.entries(add)
+      .map(([name, amount]) => {
+        if (!this.#home.also.has(name))
+          throw new TypeError(`${this.name}: "${name}" is not a counter that counters.also declares`)
+        if (!Number.isSafeInteger(amount))
+          throw new RangeError(`${name} is counted in whole numbers, not ${amount}`)
+        return `${name} ${amount}`
+      })
+      .join(' ')
   }
 
   #decode(text: string): T {
     try {
       return this.#home.stored.decode(text)
     } catch (error) {
-      throw new DecodeError(this.name, this.#home.stored.codec.name, error)
+      throw new DecodeError(this.name, this.#home.stored.codec.name, error, text)
     }
   }
 
@@ -368,15 +534,15 @@ export class WorkQueue<T, N, R, RIn> {
     try {
       return numbered ? { text: stored.encodeNew(job) } : stored.encodeNamed(job)
     } catch (error) {
-      throw new EncodeError(this.name, stored.codec.name, error)
+      throw new EncodeError(this.name, stored.codec.name, error, job)
     }
   }
 
   #encodeResult(id: string, result: RIn): string {
     try {
-      return this.#home.keepDone > 0 ? String(this.#home.result.encode(result)) : ''
+      return this.#home.keepCompleted > 0 ? String(this.#home.result.encode(result)) : ''
     } catch (error) {
-      throw new EncodeError(`${this.names.done} ${id}`, this.#home.result.name, error)
+      throw new EncodeError(`${this.names.done} ${id}`, this.#home.result.name, error, result)
     }
   }
 }
@@ -393,14 +559,8 @@ function nameOf(worker: string | number): string {
   return name
 }
 
-function amounts(add: { readonly [name: string]: number } = {}): string {
-  return Object.entries(add)
-    .map(([name, amount]) => {
-      if (!Number.isSafeInteger(amount))
-        throw new RangeError(`${name} is counted in whole numbers, not ${amount}`)
-      return `${name} ${amount}`
-    })
-    .join(' ')
+function isChange(outcome: string): boolean {
+  return outcome !== 'not-held' && outcome !== 'already-done'
 }
 
 function words(error: unknown): string {

@@ -1,14 +1,18 @@
-import { flag, int, rest, serverNow, text } from '../../script/argument.ts'
+import { digits, flag, int, rest, serverNow, text } from '../../script/argument.ts'
 import { integerReply, listReply, textReply, tupleReply } from '../../script/reply.ts'
 import { script } from '../../script/script.ts'
 import * as lua from './lua.gen.ts'
 
-// The shared part on one line before the body, so that the line numbers of errors stay those of the verb's file.
-const shared = lua.job
-  .split('\n')
-  .filter((line) => !line.trimStart().startsWith('--'))
-  .map((line) => line.trim())
-  .join(' ')
+// The shared parts on one line before the body, so that the line numbers of errors stay those of the verb's file.
+const oneLine = (file: string) =>
+  file
+    .split('\n')
+    .filter((line) => !line.trimStart().startsWith('--'))
+    .map((line) => line.trim())
+    .join(' ')
+const many = oneLine(lua.many)
+const shared = `${many} ${oneLine(lua.job)}`
+const plain = (verb: string) => `${many} ${verb}`
 const body = (verb: string) => `${shared} ${verb}`
 
 // What the shared part reads.
@@ -16,9 +20,19 @@ const job = { field: text, by: text, failedField: text, tallied: text }
 const texts = listReply(textReply)
 
 export const add = script('work-queue/add', {
-  keys: ['waiting', 'recent', 'sequence', 'tallies*'],
-  args: { ...job, now: serverNow, numbered: flag, head: text, remember: int, token: text, items: rest },
+  keys: ['waiting', 'recent', 'sequence', 'counters*'],
+  args: {
+    ...job,
+    now: serverNow,
+    numbered: flag,
+    head: text,
+    dedupeWindow: int,
+    token: text,
+    step: digits,
+    items: rest,
+  },
   lua: body(lua.add),
+  commands: ['GET', 'INCRBY', 'LLEN', 'MGET', 'PUBLISH', 'RPUSH', 'ZADD', 'ZREMRANGEBYRANK', 'ZSCORE'],
   reply: (reply) => {
     const [added, ...ids] = reply as readonly [number, ...string[]]
     return { added: integerReply(added), ids: ids.map(textReply) }
@@ -36,53 +50,100 @@ export const turn = script('work-queue/turn', {
     'finished',
     'failed',
     'errors',
-    'tallies*',
+    'counters*',
   ],
   args: {
     ...job,
     now: serverNow,
     leaseMs: int,
-    keepDone: int,
+    keepCompleted: int,
     keepErrors: flag,
+    allowed: int,
+    unheard: int,
+    most: digits,
     worker: text,
     take: int,
     items: rest,
   },
   lua: body(lua.turn),
-  reply: tupleReply(texts, texts),
-})
-
-export const recover = script('work-queue/recover', {
-  keys: ['waiting', 'inProgress', 'holders', 'deadlines', 'attempts', 'failed', 'errors', 'tallies*'],
-  args: { ...job, now: serverNow, keepErrors: flag, allowed: int, most: int },
-  lua: body(lua.recover),
-  reply: tupleReply(texts, texts, integerReply),
+  commands: [
+    'GET',
+    'HDEL',
+    'HEXISTS',
+    'HLEN',
+    'HMGET',
+    'HRANDFIELD',
+    'HSET',
+    'INCRBY',
+    'LLEN',
+    'LPUSH',
+    'LRANGE',
+    'LTRIM',
+    'MGET',
+    'PUBLISH',
+    'ZADD',
+    'ZCARD',
+    'ZRANGE',
+    'ZRANGEBYSCORE',
+    'ZREM',
+    'ZSCORE',
+  ],
+  reply: tupleReply(texts, texts, texts, texts, integerReply),
 })
 
 export const renew = script('work-queue/renew', {
   keys: ['holders', 'deadlines'],
   args: { now: serverNow, leaseMs: int, worker: text, ids: rest },
-  lua: lua.renew,
+  lua: plain(lua.renew),
+  commands: ['HMGET', 'ZADD'],
   reply: listReply(integerReply),
 })
 
+export const confirm = script('work-queue/confirm', {
+  keys: ['holders', 'deadlines'],
+  args: { worker: text, ids: rest },
+  lua: plain(lua.confirm),
+  commands: ['HMGET', 'ZADD', 'ZSCORE'],
+  reply: integerReply,
+})
+
 export const held = script('work-queue/held', {
-  keys: ['inProgress', 'holders', 'deadlines'],
-  args: { now: serverNow, leaseMs: int, worker: text },
-  lua: lua.held,
+  keys: ['holders', 'inProgress', 'deadlines'],
+  args: { now: serverNow, leaseMs: int, worker: text, cursor: text, size: digits },
+  lua: plain(lua.held),
+  commands: ['HMGET', 'HSCAN', 'ZADD', 'ZSCORE'],
   reply: texts,
 })
 
+export const repair = script('work-queue/repair', {
+  keys: ['waiting', 'inProgress', 'holders', 'deadlines', 'attempts'],
+  args: { now: serverNow, leaseMs: int, part: text, cursor: text, size: digits },
+  lua: plain(lua.repair),
+  commands: ['HDEL', 'HMGET', 'HSCAN', 'LLEN', 'ZADD', 'ZREM', 'ZSCAN', 'ZSCORE'],
+  reply: tupleReply(textReply, integerReply),
+})
+
 export const stats = script('work-queue/stats', {
-  keys: ['waiting', 'inProgress', 'done', 'failed', 'deadlines', 'tallies*'],
+  keys: ['waiting', 'inProgress', 'holders', 'done', 'failed', 'deadlines', 'counters*'],
   args: { now: serverNow },
   lua: lua.stats,
-  reply: tupleReply(integerReply, integerReply, integerReply, integerReply, integerReply, texts),
+  commands: ['GET', 'HLEN', 'LLEN', 'ZCARD', 'ZCOUNT'],
+  reply: tupleReply(
+    integerReply,
+    integerReply,
+    integerReply,
+    integerReply,
+    integerReply,
+    integerReply,
+    integerReply,
+    texts,
+  ),
 })
 
 export const recount = script('work-queue/recount', {
-  keys: ['waiting', 'tallies*'],
-  args: job,
+  keys: ['waiting', 'counters*'],
+  args: { ...job, most: int },
   lua: body(lua.recount),
+  commands: ['GET', 'LLEN', 'LRANGE', 'SET'],
   reply: integerReply,
 })

@@ -1,11 +1,15 @@
 -- stats.lua. How many jobs there are of each state, and every counter, all of one instant.
-local counters = {}
-for i, key in ipairs(tallies) do counters[i] = redis.call('GET', key) or '0' end
+-- Each job in progress should have a lease and a holder: the differences are answered too.
+local counts = {}
+for i, key in ipairs(counters) do counts[i] = redis.call('GET', key) or '0' end
+local running = redis.call('HLEN', inProgress)
 return {
   redis.call('LLEN', waiting),
-  redis.call('HLEN', inProgress),
+  running,
   redis.call('HLEN', done),
   redis.call('HLEN', failed),
   redis.call('ZCOUNT', deadlines, '-inf', now),
-  counters
+  running - redis.call('ZCARD', deadlines),
+  running - redis.call('HLEN', holders),
+  counts
 }

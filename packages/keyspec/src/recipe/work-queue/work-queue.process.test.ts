@@ -11,13 +11,13 @@ import { createClient } from 'redis'
 const [socket, name, dist] = process.argv.slice(1)
 const { open, text } = await import(dist + 'index.js')
 const { workQueue } = await import(dist + 'recipe/index.js')
-const { fromNodeRedis } = await import(dist + 'connection/node-redis.js')
+const { fromNodeRedis } = await import(dist + 'connection/client/node-redis.js')
 const client = createClient({ socket: { path: socket } })
 await client.connect()
 const schema = {
   jobs: workQueue('jobs', text, {
-    lease: '1s', attempts: 50, keepDone: 100000, result: text,
-    tallies: { by: 'kind', also: { completed: 'completed' } },
+    lease: '1s', attempts: 50, keepCompleted: 100000, result: text,
+    counters: { by: 'kind', also: { completed: 'completed' } },
   }),
 }
 const queue = open(schema, fromNodeRedis(client)).jobs()
@@ -25,7 +25,7 @@ const jobs = Array.from({ length: 300 }, (_, n) => name + ' ' + n)
 await Promise.all([queue.add(jobs, { token: name }), queue.add(jobs, { token: name })])
 console.log('added')
 for (let completed = [], empty = 0; empty < 40;) {
-  const { taken } = await queue.finishAndTake(name, { completed, take: 10 })
+  const { taken } = await queue.completeAndTake(name, { completed, take: 10 })
   completed = taken.map(({ id, job }) => ({ id, result: job, add: { completed: 1 } }))
   if (taken.length === 0) {
     await queue.recoverExpired()

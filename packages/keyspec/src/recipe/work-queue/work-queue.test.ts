@@ -3,11 +3,10 @@ import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { json } from '../../codec/json.ts'
 import { text } from '../../codec/text.ts'
-import type { Subscriber } from '../../connection/connection.ts'
-import { fromNodeRedis } from '../../connection/node-redis.ts'
+import { fromNodeRedis } from '../../connection/client/node-redis.ts'
 import { DecodeError, EncodeError, SchemaError } from '../../errors.ts'
 import { open, type OpenOptions } from '../../keyspace.ts'
-import { eventually, unique } from '../../testing/eventually.ts'
+import { unique } from '../../testing/eventually.ts'
 import { startRedis, type TemporaryRedis } from '../../testing/redis.ts'
 import { workQueue } from './work-queue.ts'
 
@@ -34,10 +33,10 @@ const Page = v.object({ id: v.number(), url: v.string(), kind: v.picklist(['dock
 const crawl = workQueue('queue:{<name>}', json(Page), {
   lease: '10s',
   attempts: 2,
-  keepDone: 3,
+  keepCompleted: 3,
   id: 'id',
   result: text,
-  tallies: {
+  counters: {
     by: 'kind',
     waiting: { docket: 'queue:{<name>}:waiting-dockets', comment: 'queue:{<name>}:waiting-comments' },
     done: { docket: 'queue:{<name>}:dockets-done', comment: 'queue:{<name>}:comments-done' },
@@ -74,6 +73,9 @@ test('a job goes from the list into the hashes and out of them, as the declared 
   expect(await queue.take('w')).toEqual([{ id: '1', job: { id: 1, url: 'a', kind: 'docket' } }])
   expect(await raw('HGETALL', key('in-progress'))).toEqual(['1', '{"id":1,"url":"a","kind":"docket"}'])
   expect(await raw('HGETALL', key('holders'))).toEqual(['1', 'w'])
+  // Odd until the worker is known to have the job, then even.
+  expect(await raw('ZSCORE', key('deadlines'), 1)).toBe('10999')
+  expect(await queue.renew('w', [1])).toEqual([true])
   expect(await raw('ZRANGE', key('deadlines'), 0, -1, 'WITHSCORES')).toEqual(['1', '11000'])
   expect(await raw('GET', key('waiting-dockets'))).toBe('0')
 
@@ -122,9 +124,9 @@ test('jobs that name their own id keep it, of any size', async () => {
     ids: ['x-1', '9007199254740993', '7'],
     added: 3,
   })
-  await server.command('RPUSH', `${prefix}own:waiting`, '{"id": 9007199254740993, "by": "python"}')
+  await server.command('RPUSH', `${prefix}own:waiting`, '{"id": 9007199254740995, "by": "python"}')
   const taken = await queue.take('w', 9)
-  expect(taken.map(({ id }) => id)).toEqual(['x-1', '9007199254740993', '7', '9007199254740993'])
+  expect(taken.map(({ id }) => id)).toEqual(['x-1', '9007199254740993', '7', '9007199254740995'])
   await expect(queue.add([{ id: 'a b' }])).rejects.toThrow(EncodeError)
 })
 
@@ -147,7 +149,7 @@ test('one call finishes jobs in every way and takes the next', async () => {
   const { queue, raw, key } = fresh()
   await queue.add([docket('a'), docket('b'), comment('c'), docket('d'), docket('e')])
   await queue.take('w', 3)
-  const turned = await queue.finishAndTake('w', {
+  const turned = await queue.completeAndTake('w', {
     completed: [{ id: 1, result: 'ok' }],
     failed: [{ id: 2, error: new Error('gone') }],
     released: [3],
@@ -164,7 +166,8 @@ test('one call finishes jobs in every way and takes the next', async () => {
     done: 1,
     failed: 1,
     expired: 0,
-    tallies: {
+    orphans: 0,
+    counters: {
       'waiting:docket': 1,
       'waiting:comment': 1,
       'done:docket': 1,
@@ -229,7 +232,7 @@ describe('a lease that runs out', () => {
     expect(await queue.recoverExpired()).toEqual({ returned: [], failed: ['1'] })
     expect(await raw('HGETALL', key('errors'))).toEqual(['1', 'the lease ran out 3 times'])
     expect(await raw('EXISTS', key('attempts'), key('holders'), key('in-progress'), key('deadlines'))).toBe(0)
-    expect((await queue.stats()).tallies).toMatchObject({ 'waiting:docket': 1, 'failed:docket': 1 })
+    expect((await queue.stats()).counters).toMatchObject({ 'waiting:docket': 1, 'failed:docket': 1 })
   })
 
   test('fences the worker that wakes up after it', async () => {
@@ -266,7 +269,7 @@ describe('a lease that runs out', () => {
     now = 60_000
     const { returned } = await queue.recoverExpired()
     expect(new Set(returned).size).toBe(6_001)
-    expect((await queue.stats()).tallies['waiting:docket']).toBe(6_001)
+    expect((await queue.stats()).counters['waiting:docket']).toBe(6_001)
     const taken = await queue.take('w', 6_001)
     const results = taken.map(({ id }) => ({ id, result: 'r' }))
     expect((await queue.complete('w', ...results)).every(({ outcome }) => outcome === 'completed')).toBe(true)
@@ -293,18 +296,121 @@ describe('adding again', () => {
       added: 2,
     })
     expect(await queue.add([docket('c'), docket('b')], byUrl)).toEqual({ ids: ['3', '2'], added: 1 })
-    expect((await queue.stats()).tallies['waiting:docket']).toBe(3)
+    expect((await queue.stats()).counters['waiting:docket']).toBe(3)
   })
 
   test('is remembered for the newest only', async () => {
     const prefix = `${unique()}:`
-    const forgetful = workQueue('q', text, { lease: '1s', remember: 2 })
+    const forgetful = workQueue('q', text, { lease: '1s', dedupeWindow: 2 })
     const queue = open({ forgetful }, fromNodeRedis(client), { prefix }).forgetful()
     const itself = { unique: (job: string) => job }
     await queue.add(['a', 'b', 'c'], itself)
-    expect(await server.command('ZRANGE', `${prefix}q:recent`, 0, -1)).toEqual(['b', 'c'])
+    expect(await server.command('ZRANGE', `${prefix}q:recent`, 0, -1)).toEqual([
+      '\x01unique:b',
+      'b',
+      '\x01unique:c',
+      'c',
+    ])
     expect((await queue.add(['a', 'c'], itself)).ids).toEqual(['4', '3'])
   })
+})
+
+describe('tokens and unique names', () => {
+  const jobs = workQueue('q', text, { lease: '10s' })
+  const opened = () => {
+    const prefix = `${unique()}:`
+    return { queue: open({ jobs }, fromNodeRedis(client), { prefix }).jobs(), recent: `${prefix}q:recent` }
+  }
+  const itself = { unique: (job: string) => job }
+
+  test('are apart, whichever comes first, hostile ones too', async () => {
+    const texts = ['imp', 'imp#1', '\x01token:0:imp', '\x01unique:imp', '1:imp', 'token:0:imp']
+    for (const isTokenFirst of [true, false]) {
+      const { queue } = opened()
+      const asToken = async () => {
+        for (const token of texts) expect((await queue.add(['x'], { token })).added).toBe(1)
+      }
+      if (isTokenFirst) await asToken()
+      expect((await queue.add(texts, itself)).added).toBe(texts.length)
+      if (!isTokenFirst) await asToken()
+      expect((await queue.add(texts, itself)).added).toBe(0)
+      for (const token of texts) expect((await queue.add(['x'], { token })).added).toBe(0)
+    }
+  })
+
+  test('a token of many steps does not take the place of another token', async () => {
+    const { queue } = opened()
+    await queue.add(
+      Array.from({ length: 5_001 }, (_, index) => `${index}`),
+      { token: 'imp' },
+    )
+    expect(await queue.add(['x'], { token: 'imp#1' })).toEqual({ ids: ['5002'], added: 1 })
+    expect(await queue.add(['x'], { token: 'imp#1' })).toEqual({ ids: ['5002'], added: 0 })
+  })
+
+  test('of the previous version are recognised, and it recognises names of this one', async () => {
+    const { queue, recent } = opened()
+    await server.command('ZADD', recent, 7, 'imp', 8, 'imp#1', 9, 'name')
+    expect(await queue.add(['x'], { token: 'imp' })).toEqual({ ids: ['7'], added: 0 })
+    expect(await queue.add(['name', 'new'], itself)).toEqual({ ids: ['9', '1'], added: 1 })
+    expect(await server.command('ZSCORE', recent, 'new')).toBe('1')
+    const many = Array.from({ length: 5_001 }, () => 'x')
+    expect((await queue.add(many, { token: 'imp' })).added).toBe(0)
+  })
+})
+
+describe('an id that comes twice', () => {
+  test.each([
+    ['in one call', async (queue: Given) => void (await queue.add([given('a', 1), given('a', 2)]))],
+    [
+      'while the first waits',
+      async (queue: Given) => {
+        await queue.add([given('a', 1)])
+        await queue.add([given('a', 2)])
+      },
+    ],
+  ])('%s: the jobs are done one after the other', async (_, add) => {
+    const { queue, raw } = named()
+    await add(queue)
+    await queue.add([given('b', 3)])
+    expect((await queue.take('w', 9)).map(({ job }) => job.n)).toEqual([1, 3])
+    expect(await queue.take('v', 9)).toEqual([])
+    expect((await queue.stats()).counters).toMatchObject({ 'waiting:k': 1 })
+    expect(await queue.complete('w', { id: 'a', result: 'one' })).toMatchObject([{ outcome: 'completed' }])
+    expect((await queue.take('v')).map(({ job }) => job.n)).toEqual([2])
+    expect(await queue.complete('w', { id: 'a', result: 'late' })).toMatchObject([
+      { outcome: 'already-done' },
+    ])
+    expect(await queue.complete('v', { id: 'a', result: 'two' })).toMatchObject([{ outcome: 'completed' }])
+    expect((await queue.stats()).counters).toMatchObject({ 'waiting:k': 0, 'done:k': 2 })
+    expect(await raw('LLEN', 'waiting')).toBe(0)
+  })
+
+  test('while the first is in progress, and one turn ends the first: it waits for the next turn', async () => {
+    const { queue } = named()
+    await queue.add([given('a', 1), given('a', 2)])
+    await queue.take('w')
+    const completed = [{ id: 'a', result: 'one' }]
+    expect((await queue.completeAndTake('w', { completed, take: 1 })).taken).toEqual([])
+    expect((await queue.take('w')).map(({ job }) => job.n)).toEqual([2])
+    expect(await queue.running('a')).toMatchObject({ worker: 'w', deadline: expect.any(Date) as Date })
+  })
+
+  const declared = workQueue('q', json(v.object({ id: v.string(), n: v.number(), kind: v.literal('k') })), {
+    lease: '10s',
+    id: 'id',
+    ids: 'given',
+    keepCompleted: 10,
+    result: text,
+    counters: { by: 'kind', waiting: { k: 'q:waiting-k' }, done: { k: 'q:done-k' } },
+  })
+  type Given = ReturnType<typeof named>['queue']
+  const given = (id: string, n: number) => ({ id, n, kind: 'k' as const })
+  function named() {
+    const prefix = `${unique()}:`
+    const raw = (command: string, part: string) => server.command(command, `${prefix}q:${part}`)
+    return { queue: open({ declared }, fromNodeRedis(client), { prefix }).declared(), raw }
+  }
 })
 
 test('of the results the newest are kept, and what other programs left in the hash gives way', async () => {
@@ -328,7 +434,7 @@ test('a worker gets back what it holds, after a lost answer', async () => {
   await queue.take('other', 1)
   now = 5_000
   expect((await queue.held('w')).map(({ id }) => id)).toEqual(['1', '2'])
-  expect(await raw('ZSCORE', key('deadlines'), 2)).toBe('15000')
+  expect(await raw('ZSCORE', key('deadlines'), 2)).toBe('14999')
   expect(await queue.held('nobody')).toEqual([])
   const running = []
   for await (const each of queue.inProgress()) running.push(each)
@@ -355,37 +461,6 @@ describe('waiting for jobs', () => {
     const waiting = queue.takeWhenAvailable('w', { wait: '1h', count: 5 })
     await queue.add([docket('a')])
     expect(await waiting).toHaveLength(1)
-  })
-
-  test('is woken at once by an add, and by a job that returns', async () => {
-    const listener = connect()
-    await listener.connect()
-    const channels: string[] = []
-    const subscriber: Subscriber = {
-      async subscribe(channel, heard) {
-        channels.push(channel)
-        await listener.subscribe(channel, heard)
-        return () => listener.unsubscribe(channel, heard)
-      },
-    }
-    const { queue, raw, key } = fresh({ subscriber })
-    const first = queue.takeWhenAvailable('w', { wait: '1h' })
-    await eventually(async () =>
-      expect(await raw('PUBSUB', 'NUMSUB', key('waiting'))).toEqual([key('waiting'), 1]),
-    )
-    await queue.add([docket('a')])
-    expect(await first).toHaveLength(1)
-    const second = queue.takeWhenAvailable('v', { wait: '1h' })
-    await eventually(async () =>
-      expect(await raw('PUBSUB', 'NUMSUB', key('waiting'))).toEqual([key('waiting'), 1]),
-    )
-    await queue.release('w', [1])
-    expect(await second).toHaveLength(1)
-    await eventually(async () =>
-      expect(await raw('PUBSUB', 'NUMSUB', key('waiting'))).toEqual([key('waiting'), 0]),
-    )
-    expect(channels).toEqual([key('waiting'), key('waiting')])
-    listener.destroy()
   })
 })
 
@@ -420,7 +495,7 @@ describe('what cannot be right', () => {
     await queue.take('w')
     expect(await raw('GET', key('waiting-dockets'))).toBe('0')
     expect(await queue.recount()).toBe(2)
-    expect((await queue.stats()).tallies).toMatchObject({ 'waiting:docket': 1, 'waiting:comment': 1 })
+    expect((await queue.stats()).counters).toMatchObject({ 'waiting:docket': 1, 'waiting:comment': 1 })
     expect(await queue.recount()).toBe(0)
   })
 
@@ -445,13 +520,52 @@ describe('what cannot be right', () => {
   test.each([
     ['a field that is no name', () => workQueue('q', text, { lease: '1s', id: 'a b' })],
     ['ids given by nobody', () => workQueue('q', text, { lease: '1s', ids: 'given' })],
-    ['half a result', () => workQueue('q', text, { lease: '1s', keepDone: 0.5 })],
+    ['half a result', () => workQueue('q', text, { lease: '1s', keepCompleted: 0.5 })],
     [
       'a key of another queue',
       () => workQueue('q:<a>', text, { lease: '1s', keys: { failed: 'failed:<b>' } }),
     ],
   ])('%s is a SchemaError', (_, declare) => {
     expect(declare).toThrow(SchemaError)
+  })
+
+  test('an amount for a counter that is not declared, or for none that could be, is refused', async () => {
+    const { queue, key, raw } = fresh()
+    await queue.add([docket('a')])
+    await queue.take('w')
+    for (const add of [{ 'bytes 100 bytes': 1 }, { bytes_: 1 }, { '': 1 }, { constructor: 1 }] as {}[])
+      await expect(queue.complete('w', { id: 1, result: 'x', add })).rejects.toThrow(TypeError)
+    await expect(queue.complete('w', { id: 1, result: 'x', add: { bytes: 0.5 } })).rejects.toThrow(RangeError)
+    expect(await raw('GET', key('bytes'))).toBe(null)
+    expect(await queue.complete('w', { id: 1, result: 'x', add: { bytes: 1 } })).toMatchObject([
+      { outcome: 'completed' },
+    ])
+    expect(await raw('GET', key('bytes'))).toBe('1')
+  })
+
+  test('no verb throws, whatever it is given', () => {
+    const { queue } = fresh()
+    const none = undefined as never
+    const verbs: Promise<unknown>[] = [
+      queue.add(none),
+      queue.add([docket('a')], { token: '' }),
+      queue.add([docket('a')], { unique: () => '' }),
+      queue.add([docket('a')], {
+        unique: () => {
+          throw new Error('no name')
+        },
+      }),
+      queue.take(''),
+      queue.take('w', 0.5),
+      queue.takeWhenAvailable('w', { wait: 'soon' as never }),
+      queue.complete('w', none),
+      queue.fail('w', none, 'x'),
+      queue.completeAndTake('w', none),
+      queue.renew('', [1]),
+      queue.renew('w', none),
+      queue.held(''),
+    ]
+    return Promise.all(verbs.map((verb) => expect(verb).rejects.toThrow()))
   })
 
   test('a token and unique names at once, and an empty worker, are refused', async () => {

@@ -1,0 +1,165 @@
+import type { Connection } from '../../connection/connection.ts'
+import type { Replication } from '../../connection/replication.ts'
+import { isUnavailable } from '../../connection/server-error.ts'
+import { type Duration, milliseconds } from '../../duration.ts'
+import { digits, flag, text } from '../../script/argument.ts'
+import { booleanReply } from '../../script/reply.ts'
+import { script } from '../../script/script.ts'
+import type { LeaseTerm } from './lease-term.ts'
+import * as lua from './lua.gen.ts'
+
+const extend = script('lock/extend', {
+  keys: ['key'],
+  args: { token: text, ttlMs: digits },
+  lua: lua.extend,
+  commands: ['GET', 'PEXPIRE'],
+  reply: booleanReply,
+})
+
+const release = script('lock/release', {
+  keys: ['key'],
+  args: { token: text, wake: flag },
+  lua: lua.release,
+  commands: ['DEL', 'GET', 'PUBLISH'],
+  reply: booleanReply,
+})
+
+/** What the locks of one entry share. */
+export interface LockHome {
+  readonly connection: Connection
+  readonly ttlMs: number
+  readonly proceeds: boolean
+  /** Whether others listen for a lock that is given back. */
+  readonly wakes: boolean
+  /** Where declared, the lock's commands go over a connection of their own, and replicas acknowledge what they wrote. */
+  readonly replication: Replication | undefined
+}
+
+/** What a holder knows of its lock. */
+export interface Holding<Fence extends number | undefined> {
+  readonly token: string
+  readonly fence: Fence
+  /** None where Redis was away and the work goes on without a lock. */
+  readonly lease: LeaseTerm | undefined
+}
+
+/**
+ * A lock that was acquired. The holder cannot know that nobody else holds it at this moment: the server's clock may step, a
+ * failover may lose the lock, and this process may be stopped. What is certain is `fence`, if whatever is written to refuses
+ * a fence below the highest that it has seen.
+ */
+export class Lease<Fence extends number | undefined = number | undefined> {
+  readonly acquired = true
+  /** False where Redis was away and the work goes on without a lock: others may do the same. */
+  readonly exclusive: boolean
+  /** Higher than that of every earlier holder: give it to what you write to, which refuses a lower one than it has seen. */
+  readonly fence: Fence
+  /** The random text by which Redis knows this holder. */
+  readonly token: string
+  readonly #home: LockHome
+  readonly #key: string
+  readonly #lease: LeaseTerm | undefined
+  #replicas: number | undefined
+  #isReleased = false
+  #released: Promise<boolean> | undefined
+
+  constructor(home: LockHome, key: string, { token, fence, lease }: Holding<Fence>) {
+    this.#home = home
+    this.#key = key
+    this.token = token
+    this.fence = fence
+    this.exclusive = lease !== undefined
+    this.#lease = lease
+  }
+
+  /**
+   * How much of the lease is left in ms, without asking Redis: 0 once its time is over, or it was lost or released. It is
+   * counted by this process's monotonic clock from the moment the lease was asked for, so latency never makes it too long.
+   * A server whose clock steps forward ends the lease sooner, which the next `extend` or renewal finds out.
+   */
+  get leftMs(): number {
+    return this.#lease?.leftMs ?? 0
+  }
+
+  /**
+   * How many replicas acknowledged the lock when it was acquired or last extended; fewer than declared where they did not
+   * answer in time. `undefined` unless `replicated` is declared. A failover can lose the lock all the same.
+   */
+  get replicas(): number | undefined {
+    return this.#replicas
+  }
+
+  /** @internal Calls `changed` whenever `leftMs` changes: after an extension or a release. */
+  watch(changed: () => void): void {
+    this.#lease?.watch(changed)
+  }
+
+  /** @internal Whether the holder called `release`. */
+  get isReleased(): boolean {
+    return this.#isReleased
+  }
+
+  /** @internal Whether a `release` of the holder answered true, once it is known. */
+  get gaveBack(): Promise<boolean> | undefined {
+    return this.#released
+  }
+
+  /** @internal Notes how many replicas acknowledged it. */
+  acknowledged(replicas: number): this {
+    this.#replicas = replicas
+    return this
+  }
+
+  /**
+   * Lets it end this long from now. False where it is no longer ours. Where no answer came, `leftMs` goes on to the earlier
+   * of the old end and the new one.
+   *
+   * @param duration Defaults to the declared `ttl`.
+   */
+  async extend(duration?: Duration): Promise<boolean> {
+    const { connection, ttlMs: declaredMs, replication } = this.#home
+    const ttlMs = duration === undefined ? declaredMs : milliseconds(duration)
+    const ask = (over: Connection) => {
+      const answered = this.#lease?.ask(ttlMs)
+      return extend.run(over, { key: this.#key }, { token: this.token, ttlMs }).then((ours) => {
+        answered?.(ours)
+        return ours
+      })
+    }
+    if (replication === undefined) return ask(connection)
+    const { value, replicas } = await replication.write(ask, (ours) => ours)
+    if (value) this.acknowledged(replicas)
+    return value
+  }
+
+  /**
+   * Gives it back. True where it was ours until now; false where this call gave nothing back: the lock had passed on, had
+   * ended, or was given back before. If no answer comes, it rejects, since nobody knows; releasing again is safe, and the
+   * lock ends by itself. With `unreachable: 'proceed'` that is false too.
+   */
+  async release(): Promise<boolean> {
+    const before = this.#released ?? false
+    // Before the lease ends: `using` then asks for it.
+    this.#isReleased = true
+    const giving = this.giveBack()
+    this.#released = giving.then(
+      (ours) => ours || before,
+      () => before,
+    )
+    try {
+      return await giving
+    } catch (error) {
+      if (this.#home.proceeds && isUnavailable(error)) return false
+      throw error
+    }
+  }
+
+  /** @internal `release`, which rejects wherever Redis is away. */
+  async giveBack(): Promise<boolean> {
+    const { connection, wakes, replication } = this.#home
+    this.#lease?.end()
+    const give = (over: Connection) =>
+      release.run(over, { key: this.#key }, { token: this.token, wake: wakes })
+    return replication === undefined ? give(connection) : replication.send(give)
+  }
+}

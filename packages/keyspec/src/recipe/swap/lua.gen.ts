@@ -1,0 +1,2 @@
+// Generated from the .lua files beside it by scripts/embed-lua.js
+export const replace = "\n\n\n\n\n\n\nif redis.call('TYPE', staging).ok ~= 'none' then redis.call('UNLINK', staging) end\nlocal size = 0\nfor from = 1, #values, 4000 do\n  size = size + redis.call(command, staging, unpack(values, from, math.min(from + 3999, #values)))\nend\nif ttlMs ~= '0' then redis.call('PEXPIRE', staging, ttlMs) end\nredis.call('RENAME', staging, staging)\nredis.call('UNLINK', key)\nredis.call('RENAME', staging, key)\nreturn size\n"
