@@ -1,6 +1,7 @@
 import { startRedis, type TemporaryRedis } from 'keyspec/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { briefConnection, type Place } from './brief-connection.ts'
+import type { Address } from './address.ts'
+import { briefConnection } from './brief-connection.ts'
 
 let redis: TemporaryRedis
 
@@ -10,13 +11,14 @@ beforeAll(async () => {
 
 afterAll(() => redis.stop())
 
-const open = (over: Partial<Place> = {}) =>
+const open = (over: Partial<Address> = {}) =>
   briefConnection(
     {
       protocol: 'unix:',
       hostname: '',
       port: 0,
       path: redis.socket,
+      username: undefined,
       password: 'secret',
       database: 0,
       ...over,

@@ -2,8 +2,8 @@ import type { Connection } from 'keyspec'
 import type { Call, Given, Options, Settings } from './command.ts'
 import type { serverOptions } from './options.ts'
 import { loadConfig } from './config/load.ts'
-import { type Target, openServer, openServerBriefly, targetOf } from './connect.ts'
-import type { Host } from './run.ts'
+import { openServer, openServerBriefly, requireWhole, type Target, targetOf, urlOf } from './connect.ts'
+import type { Host } from './host.ts'
 import { log } from './terminal/log.ts'
 import { output } from './terminal/output.ts'
 
@@ -23,7 +23,12 @@ export function openCall(
   const messages = log(host.stderr, env)
   let settings: Promise<Settings> | undefined
   let connection: Promise<Connection> | undefined
+  let whole: Promise<Connection> | undefined
 
+  const entire = async (open: Connection, flag: string): Promise<Connection> => {
+    await requireWhole(open, flag)
+    return open
+  }
   const open = async (target: Target, opener = openServer): Promise<Connection> => {
     const server = await opener(target)
     closing.push(server.close)
@@ -31,8 +36,7 @@ export function openCall(
   }
   const openConfigured = async (opener: typeof openServer): Promise<Connection> => {
     const config = await call.config()
-    const ownUrl = given.url ?? env['REDIS_URL']
-    if (ownUrl !== undefined || config.connect === undefined)
+    if (urlOf(given, env) !== undefined || config.connect === undefined)
       return open(targetOf(given, env, config), opener)
     const own = await config.connect()
     closing.push(own.close)
@@ -48,9 +52,10 @@ export function openCall(
     cwd: host.cwd,
     env,
     config: () => (settings ??= loadConfig(given, host.cwd)),
-    connect: () => (connection ??= openConfigured(openServer)),
+    connect: () => (whole ??= call.connectAnywhere().then((open) => entire(open, '--cluster'))),
+    connectAnywhere: () => (connection ??= openConfigured(openServer)),
     connectBriefly: () => (connection ??= openConfigured(openServerBriefly)),
-    connectTo: (url, cluster) => open({ url, cluster }),
+    connectTo: async ({ url, cluster, flag }) => entire(await open({ url, cluster }), flag),
     attended: host.stdin.isTTY === true && host.stderr.isTTY === true,
     async confirm(question, word) {
       if (given.yes === true) return true

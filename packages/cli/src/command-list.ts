@@ -51,7 +51,7 @@ export const commands: { readonly [name: string]: Listed } = {
   },
   cleanup: {
     group: 'Change',
-    about: 'Find what is past its policy, and mend it',
+    about: 'Find what is past its policy, and fix it',
     load: async () => (await import('./commands/cleanup.ts')).cleanup,
   },
   migrate: {

@@ -59,12 +59,18 @@ export interface Call<O extends Options = Options> {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The configuration with the flags laid over it. */
   config(): Promise<Settings>
-  /** A connection to the configured server, closed when the command ends. */
+  /** A connection to the configured server, closed when the command ends. One node of a cluster is refused. */
   connect(): Promise<Connection>
+  /** The same, also to one node of a cluster: for what does not look at keys. */
+  connectAnywhere(): Promise<Connection>
   /** The same for a few commands: made sooner, and gone once it is lost. */
   connectBriefly(): Promise<Connection>
-  /** A connection to another server, by its URL; with `cluster` that of one of its nodes. */
-  connectTo(url: string, cluster?: boolean): Promise<Connection>
+  /** A connection to another server, by its URL; with `cluster` that of one of its nodes, as `flag` says. */
+  connectTo(other: {
+    readonly url: string
+    readonly cluster: boolean | undefined
+    readonly flag: string
+  }): Promise<Connection>
   /** Whether somebody sits at a terminal who can be asked. */
   readonly attended: boolean
   /** Whether `--yes` was given or somebody typed the word; never asks where nobody is there to answer. */

@@ -1,4 +1,5 @@
-import type { Connection } from 'keyspec'
+import { type Connection, ServerError } from 'keyspec'
+import { type Address, addressOf, placeOf } from './address.ts'
 import type { Config, SentinelOptions } from './config/config.ts'
 import { exit, Failure, misused, reason } from './failure.ts'
 
@@ -21,7 +22,7 @@ export function targetOf(
   env: Readonly<Record<string, string | undefined>>,
   config: Config,
 ): Target {
-  const url = flags.url ?? env['REDIS_URL'] ?? config.url
+  const url = urlOf(flags, env) ?? config.url
   if (url === undefined)
     throw misused('no server is named: give --url, set REDIS_URL, or say url in keyspec.config.ts')
   return {
@@ -29,6 +30,32 @@ export function targetOf(
     cluster: flags.cluster ?? config.cluster,
     sentinel: flags.sentinel ?? config.sentinel,
   }
+}
+
+/** The server of the flags, else of the environment. An empty REDIS_URL names none. */
+export function urlOf(
+  flags: { readonly url?: string | undefined },
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  return flags.url ?? (env['REDIS_URL'] || undefined)
+}
+
+/**
+ * Refuses a connection to one node of a cluster: what looks at keys would leave out those of all other nodes, without a word.
+ * A user that may not ask is let through.
+ */
+export async function requireWhole(connection: Connection, flag: string): Promise<void> {
+  if (connection.cluster) return
+  try {
+    const info = await connection.send(['INFO', 'cluster'], { firstKey: 0, keyCount: 0 })
+    if (!/^cluster_enabled:1\b/m.test(String(info))) return
+  } catch (error) {
+    if (error instanceof ServerError) return
+    throw error
+  }
+  throw misused(
+    `the server is a node of a cluster, and the keys of all other nodes would be left out: give ${flag}`,
+  )
 }
 
 /** Connects, or fails with exit code 3 and a line that names the server without its password. */
@@ -42,99 +69,83 @@ export async function openServerBriefly(target: Target): Promise<Server> {
   return reached(target, isOne ? openOne : openTarget)
 }
 
-async function reached(target: Target, open: (target: Target) => Promise<Server>): Promise<Server> {
-  const place = placeOf(target.url)
+async function reached(
+  target: Target,
+  open: (address: Address, target: Target) => Promise<Server>,
+): Promise<Server> {
+  const { url, cluster = false, sentinel } = target
+  const address = addressOf(url, sentinel === undefined ? undefined : SENTINEL_PORT)
+  if (address.protocol === 'unix:' && (cluster || sentinel !== undefined))
+    throw misused('a cluster and a Sentinel are named by redis:// or rediss://, not by a unix socket')
+  if (address.database !== 0 && cluster) throw misused('a cluster has database 0 alone')
   try {
-    return await open(target)
+    return await open(address, target)
   } catch (error) {
     if (error instanceof Failure) throw error
-    throw new Failure(`${place} cannot be reached: ${causeOf(error)}`, exit.connection, error)
+    throw new Failure(`${placeOf(url)} cannot be reached: ${causeOf(error)}`, exit.connection, error)
   }
 }
 
-/** A URL as it may be shown: without user and password. */
-function placeOf(url: string): string {
-  try {
-    const { protocol, host, pathname } = new URL(url)
-    return `${protocol}//${host}${pathname === '/' ? '' : pathname}`
-  } catch {
-    throw misused('the server’s URL is not one: redis://host:port/db, rediss://… or unix:///path')
-  }
-}
-
+const SENTINEL_PORT = 26379
 const CONNECT_WITHIN_MS = 5_000
+// For all that comes before the first answer: a few attempts, TLS, the password, a PING.
+const ANSWER_WITHIN_MS = 10_000
 // A server that restarts is back within this; longer, and somebody should look.
 const RECONNECT_WITHIN_MS = 10_000
 const REPLY_WITHIN_MS = 60_000
 
-async function openOne({ url }: Target): Promise<Server> {
-  const { protocol, hostname, port, username, password, pathname, searchParams } = new URL(url)
-  requireProtocol(protocol)
+async function openOne(address: Address): Promise<Server> {
   const { briefConnection } = await import('./brief-connection.ts')
-  const { connection, close } = await briefConnection(
-    {
-      protocol,
-      hostname: hostname.replace(/^\[|\]$/g, ''),
-      port: Number(port || 6379),
-      path: pathname,
-      username: username === '' ? undefined : decodeURIComponent(username),
-      password: password === '' ? undefined : decodeURIComponent(password),
-      database: Number(protocol === 'unix:' ? (searchParams.get('db') ?? 0) : pathname.slice(1)),
-    },
-    { connectWithinMs: CONNECT_WITHIN_MS, replyWithinMs: REPLY_WITHIN_MS },
-  )
+  const { connection, close } = await briefConnection(address, {
+    connectWithinMs: CONNECT_WITHIN_MS,
+    replyWithinMs: REPLY_WITHIN_MS,
+  })
   return { connection, close: async () => close() }
 }
 
-function requireProtocol(protocol: string): asserts protocol is 'redis:' | 'rediss:' | 'unix:' {
-  if (protocol !== 'redis:' && protocol !== 'rediss:' && protocol !== 'unix:')
-    throw misused(`${protocol}// is no server’s URL: redis://, rediss:// or unix://`)
-}
-
-async function openTarget({ url, cluster = false, sentinel }: Target): Promise<Server> {
+async function openTarget(address: Address, { cluster = false, sentinel }: Target): Promise<Server> {
   const [
     { createClient, createCluster, createSentinel },
     { fromNodeRedis, fromNodeRedisCluster, fromNodeRedisSentinel },
   ] = await Promise.all([import('redis'), import('keyspec/node-redis')])
-  const { protocol, hostname, port, username, password, pathname, searchParams } = new URL(url)
+  const { protocol, hostname: host, port, path, username, password, database } = address
   const credentials = {
-    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
-    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
   }
   const commandOptions = { timeout: REPLY_WITHIN_MS }
-  if (protocol === 'unix:') {
-    const database = Number(searchParams.get('db') ?? 0)
-    const client = createClient({
-      socket: { path: pathname, tls: false, ...patience() },
-      database,
-      ...credentials,
-      commandOptions,
-    })
-    return connected(client, fromNodeRedis(client))
-  }
-  requireProtocol(protocol)
+  // What a Sentinel or a node of a cluster names is asked as it is itself.
+  const socket = protocol === 'rediss:' ? ({ tls: true } as const) : {}
   if (sentinel !== undefined) {
     const { name, password: own } =
       typeof sentinel === 'string' ? { name: sentinel, password: undefined } : sentinel
     const client = createSentinel({
       name,
-      sentinelRootNodes: [{ host: hostname, port: Number(port || 26379) }],
-      nodeClientOptions: credentials,
+      sentinelRootNodes: [{ host, port }],
+      nodeClientOptions: { ...credentials, database, socket },
       commandOptions,
-      ...(own === undefined ? {} : { sentinelClientOptions: { password: own } }),
+      sentinelClientOptions: { ...(own === undefined ? {} : { password: own }), socket },
       reserveClient: true,
     })
     return connected(client, fromNodeRedisSentinel(client))
   }
   if (cluster) {
     const client = createCluster({
-      rootNodes: [{ url: `${protocol}//${hostname}:${port || 6379}` }],
-      defaults: { ...credentials, socket: { connectTimeout: CONNECT_WITHIN_MS } },
+      rootNodes: [{ socket: { host, port, ...socket } }],
+      defaults: { ...credentials, socket: { connectTimeout: CONNECT_WITHIN_MS, ...socket } },
       commandOptions,
     })
     return connected(client, fromNodeRedisCluster(client))
   }
-  const client = createClient({ url, socket: patience(), commandOptions })
+  const place = protocol === 'unix:' ? ({ path, tls: false } as const) : { host, port, ...socket }
+  const { up, ...reconnecting } = patience()
+  const client = createClient({
+    socket: { ...place, ...reconnecting },
+    ...credentials,
+    database,
+    commandOptions,
+  })
+  client.on('ready', up)
   return connected(client, fromNodeRedis(client))
 }
 
@@ -148,8 +159,10 @@ async function connected(client: Client, connection: Connection): Promise<Server
   // The client reports here what it also rejects its commands with.
   client.on('error', () => {})
   try {
-    await client.connect()
-    await connection.send(['PING'], { firstKey: 0, keyCount: 0 })
+    await answered(async () => {
+      await client.connect()
+      await connection.send(['PING'], { firstKey: 0, keyCount: 0 })
+    })
   } catch (error) {
     client.destroy()
     throw error
@@ -160,23 +173,46 @@ async function connected(client: Client, connection: Connection): Promise<Server
   }
 }
 
-/** Tries again for a while once it has been connected, and at once says no before. */
+/** Waits for the first answer. A server may accept a connection and never say a word. */
+async function answered(work: () => Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const fail = () => reject(new Error(`no answer within ${ANSWER_WITHIN_MS / 1000} s`))
+    // oxlint-disable-next-line no-restricted-globals -- some seconds; the library’s timers are not exported
+    timer = setTimeout(fail, ANSWER_WITHIN_MS)
+  })
+  try {
+    await Promise.race([work(), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Reconnects for a while if the connection was up; before that, gives up after three quick tries. */
 function patience() {
-  let connectedOnce = false
-  let downSince: number | undefined
+  const begunAt = performance.now()
+  let wasUp = false
+  let downSince = begunAt
   return {
+    up: () => void (wasUp = true),
     connectTimeout: CONNECT_WITHIN_MS,
     reconnectStrategy(retries: number, cause: Error) {
-      if (retries === 0) downSince = Date.now()
-      if (!connectedOnce && retries > 2) return cause
-      connectedOnce = true
-      return Date.now() - (downSince ?? 0) > RECONNECT_WITHIN_MS ? cause : Math.min(50 * 2 ** retries, 1_000)
+      if (retries === 0) downSince = wasUp ? performance.now() : begunAt
+      const isOver = performance.now() - downSince > (wasUp ? RECONNECT_WITHIN_MS : CONNECT_WITHIN_MS / 2)
+      return isOver || (!wasUp && retries > 2) ? cause : Math.min(50 * 2 ** retries, 1_000)
     },
   }
 }
 
 /** The words of an error, or of those it gathers: an AggregateError of two refused addresses has none of its own. */
 function causeOf(error: unknown): string {
+  // The first PING had no answer: the client says why.
+  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown }
+  if (code === 'E_UNKNOWN_OUTCOME' || code === 'E_NOT_SENT') return causeOf(cause)
   if (error instanceof AggregateError) return error.errors.map(reason).join(', ')
-  return reason(error)
+  const words = reason(error)
+  if (/\bNOAUTH\b/.test(words)) return `it asks for a password: ${PASSWORD}`
+  return /\bWRONGPASS\b/.test(words) ? `it refused the user or the password: ${PASSWORD}` : words
 }
+
+const PASSWORD = 'give both in the URL, redis://user:password@host:port (or redis://:password@host:port)'

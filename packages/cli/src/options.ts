@@ -1,4 +1,4 @@
-import type { SelectionOptions } from 'keyspec/inspect'
+import type { SelectionOptions } from '@keyspec/inspect'
 import type { Given, Options, Settings } from './command.ts'
 import { misused } from './failure.ts'
 

@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { keyspec } from '../../../test-support/command-line.ts'
+import { startRedis } from 'keyspec/testing'
 import { commands } from './command-list.ts'
 
 test('shows what there is, and each command its options and examples', async () => {
@@ -66,4 +69,65 @@ test('a server that is down is exit code 3, and its password is nowhere', async 
   expect(code).toBe(3)
   expect(err).toMatch(/^keyspec: redis:\/\/127\.0\.0\.1:1 cannot be reached: /)
   expect(err + out).not.toContain('hunter2')
+})
+
+test.each(['audit', 'explain a'])(
+  'keyspec %s: a server that cannot be used is told within seconds, with what to do',
+  async (command) => {
+    await using redis = await startRedis({ port: 'any', config: { requirepass: 'secret' } })
+    const host = `127.0.0.1:${redis.port}`
+    for (const [url, words] of [
+      ['redis://127.0.0.1:1', 'cannot be reached: connect ECONNREFUSED 127.0.0.1:1'],
+      [
+        `redis://${host}`,
+        'cannot be reached: it asks for a password: give both in the URL, redis://user:password@',
+      ],
+      [
+        `redis://:guess@${host}`,
+        'cannot be reached: it refused the user or the password: give both in the URL',
+      ],
+      [`redis://:secret@${host}/99`, 'cannot be reached: '],
+      ['unix:///nowhere/redis.sock', 'cannot be reached: connect ENOENT'],
+    ] as const) {
+      const start = performance.now()
+      const { code, err } = await keyspec([...command.split(' '), '--url', url])
+      expect([code, err], url).toEqual([3, expect.stringContaining(words)])
+      expect(performance.now() - start, url).toBeLessThan(5_000)
+    }
+  },
+)
+
+test.each(['audit', 'explain a'])(
+  'keyspec %s: a server that accepts the connection and never answers is given up',
+  async (command) => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const { code, err } = await keyspec([...command.split(' '), '--url', `redis://127.0.0.1:${port}`])
+    server.close()
+    expect([code, err]).toEqual([3, expect.stringMatching(/cannot be reached: .*no answer within (5|10) s/)])
+  },
+)
+
+test('a URL whose database is no number or two is refused, and an empty REDIS_URL names no server', async () => {
+  for (const [url, words] of [
+    ['redis://127.0.0.1:1/three', 'the database in the server’s URL is a number'],
+    ['rediss://127.0.0.1:1/0?db=1', 'the server’s URL names two databases'],
+  ] as const) {
+    const { code, err } = await keyspec(['audit', '--url', url])
+    expect([code, err]).toEqual([2, expect.stringContaining(words)])
+  }
+  const { code, err } = await keyspec(['audit', '--schema', 'schema.ts'], { env: { REDIS_URL: '' } })
+  expect([code, err]).toEqual([2, expect.stringContaining('no server is named')])
+})
+
+test('a connection that is lost on the way is exit code 3, and the line says what is known', async () => {
+  // The server ends a connection whose replies grow beyond this.
+  const config = { 'client-output-buffer-limit': 'normal 100000 0 0' }
+  await using redis = await startRedis({ port: 'any', config })
+  const long = 'x'.repeat(10_000)
+  for (let at = 0; at < 50; at++) await redis.command('SET', `shop:session:${at}${long}`, '{}')
+  const { code, err } = await keyspec(['audit', '--url', redis.url])
+  expect(code).toBe(3)
+  expect(err).toMatch(/^keyspec: the outcome of [A-Z]+ is unknown \(.+\): the server may have applied it/)
 })

@@ -1,26 +1,9 @@
+import type { Host } from './host.ts'
 import { parse } from './arguments.ts'
 import type { Call } from './command.ts'
 import { commands } from './command-list.ts'
 import { exit, type ExitCode, Failure, misused, reason } from './failure.ts'
 import { helpOf, overview } from './help.ts'
-
-/** What the command line lives in: a process, or a test. */
-export interface Host {
-  readonly cwd: string
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
-  readonly stdout: Writable
-  readonly stderr: Writable
-  readonly signal: AbortSignal
-}
-
-/** The little of a stream that is written to. */
-export interface Writable {
-  write(text: string | Uint8Array): unknown
-  once(event: 'drain', heard: () => void): unknown
-  readonly isTTY?: boolean
-  readonly columns?: number
-}
 
 /** Runs one command line to its end and answers its exit code; what goes wrong is said in one line. */
 export async function run(words: readonly string[], host: Host): Promise<ExitCode> {
@@ -76,5 +59,12 @@ function failureOf(error: unknown, signal: AbortSignal): Failure {
   return new Failure(`the connection was lost: ${reason(error)}`, exit.connection, error)
 }
 
-/** The server is there, and lets us in no further, or not now. */
-const NO_SERVER = new Set(['E_DENIED', 'E_NOT_READY', 'E_UNAVAILABLE'])
+/** The server is there and lets us in no further, or not now, or the connection is gone. */
+const NO_SERVER = new Set([
+  'E_DENIED',
+  'E_NOT_READY',
+  'E_WRONG_NODE',
+  'E_UNAVAILABLE',
+  'E_NOT_SENT',
+  'E_UNKNOWN_OUTCOME',
+])

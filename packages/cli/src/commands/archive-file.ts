@@ -1,6 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { ArchiveError, type ArchiveSource } from 'keyspec/inspect'
+import { ArchiveError, type ArchiveSource } from '@keyspec/inspect'
 import { exit, Failure, misused } from '../failure.ts'
 
 /** Does something with an export that stands in a file; what is wrong with the file is said with its name. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keyspec } from '../../../../test-support/command-line.ts'
 import { startRedis } from 'keyspec/testing'
 import { type Cluster, startCluster } from '../../../../test-support/index.ts'
+import { expiresAt } from '../../../../test-support/expires-at.ts'
 
 let cluster: Cluster
 let client: ReturnType<typeof createCluster>
@@ -15,6 +16,10 @@ const run = (...words: string[]) =>
   keyspec([...words, '--cluster', '--max-load', '1'], { env: { REDIS_URL: cluster.urls[0]! } })
 const send = (key: string | Buffer, ...words: (string | Buffer)[]) =>
   client.sendCommand(key, false, [words[0]!, key, ...words.slice(1)])
+
+/** When a key expires, in ms since the epoch. */
+const endOf = (key: string) =>
+  expiresAt({ command: (...words) => client.sendCommand(key, false, words.map(String)) as never }, key)
 
 beforeAll(async () => {
   cluster = await startCluster()
@@ -66,7 +71,7 @@ test('a cluster is exported, emptied, filled again, and is what it was; while a 
   const imported = await run('import', file, '--yes')
   expect(imported.out, imported.err).toBe(`${all} keys written\n`)
   expect(await count()).toBe(all)
-  expect(await send(names[99]!, 'PEXPIRETIME')).toBe(Number(soon))
+  expect(await endOf(names[99]!)).toBe(Number(soon))
   expect(await send(binary, 'GET')).toBe('x')
   expect(await send('shop:large', 'STRLEN')).toBe(2 * 1024 * 1024 + 7)
 
@@ -78,13 +83,13 @@ test('a cluster is exported, emptied, filled again, and is what it was; while a 
   try {
     const copied = await run('copy', '--to', alone.url, '--yes')
     expect(copied.out, copied.err).toMatch(new RegExp(`^${all} keys copied`))
-    expect(await alone.command('PEXPIRETIME', names[99]!)).toBe(Number(soon))
+    expect(await expiresAt(alone, names[99]!)).toBe(Number(soon))
     for (const node of await cluster.masters()) await node.command('FLUSHALL')
     const back = ['copy', '--url', alone.url, '--to', cluster.urls[0]!, '--to-cluster', '--max-load', '1']
     const returned = await keyspec([...back, '--yes'])
     expect(returned.out, returned.err).toMatch(new RegExp(`^${all} keys copied`))
     expect(await count()).toBe(all)
-    expect(await send(names[99]!, 'PEXPIRETIME')).toBe(Number(soon))
+    expect(await endOf(names[99]!)).toBe(Number(soon))
     expect(await send(binary, 'GET')).toBe('x')
   } finally {
     await alone.stop()

@@ -7,6 +7,7 @@ import { keyspec, type RunOptions } from '../../../../test-support/command-line.
 import { startRedis, type TemporaryRedis } from 'keyspec/testing'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
+import { expiresAt } from '../../../../test-support/expires-at.ts'
 
 let redis: TemporaryRedis
 let folder: string
@@ -95,7 +96,7 @@ test('a file is shown without a server or a configuration', async () => {
 })
 
 test('an import brings the keys back, with their expiry', async () => {
-  const expiry = await redis.command('PEXPIRETIME', 'shop:session:1')
+  const expiry = await expiresAt(redis, 'shop:session:1')
   await exported()
   await redis.command('FLUSHALL')
   const ran = await imported(['--yes', '--json'])
@@ -105,7 +106,7 @@ test('an import brings the keys back, with their expiry', async () => {
     { record: 'preview', keys: 4, fresh: 4, existing: 0 },
     { record: 'imported', keys: 4, restored: 4, kept: 0 },
   ])
-  expect(await redis.command('PEXPIRETIME', 'shop:session:1')).toBe(expiry)
+  expect(await expiresAt(redis, 'shop:session:1')).toBe(expiry)
   expect(await redis.command('GET', 'shop:stray\n')).toBe('secret')
   expect(await redis.command('EXISTS', 'session:1')).toBe(0)
 })

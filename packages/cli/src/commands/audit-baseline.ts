@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import type { Finding } from 'keyspec/inspect'
+import type { Finding } from '@keyspec/inspect'
 import { misused } from '../failure.ts'
 
 /** What a file of `--write-baseline` holds: how many keys of each kind of finding were accepted. */

@@ -37,27 +37,27 @@ test('shows what is wrong, worst first, and says so with its exit code', async (
     "no-ttl  session  shop:session:<userId>  1 key
       never expires, declared is 1h
       keys: shop:session:1
-      mend: keyspec cleanup --entry session --repair
+      fix: keyspec cleanup --entry session --repair
     undecodable  session  shop:session:<userId>  1 key
       holds a value that its codec cannot read: it is no json
       keys: shop:session:2
-      mend: keyspec explain shop:session:2
+      fix: keyspec explain shop:session:2
     wrong-type  stock  shop:stock:<sku>  1 key
       holds a list, declared is a string
       keys: shop:stock:7
-      mend: keyspec explain shop:stock:7
+      fix: keyspec explain shop:stock:7
     unknown-key  shop:  1 key
       no entry owns it
       keys: shop:
-      mend: declare it in the schema, or remove it
+      fix: declare it in the schema, or remove it
     unknown-key  shop:<bytes>:<n>  1 key
       no entry owns it
       keys: shop:a\\nb\\xff:1
-      mend: declare it in the schema, or remove it
+      fix: declare it in the schema, or remove it
     legacy-name  session  shop:sess:<userId>  1 key
       has its old name, and is to become session:<userId>
       keys: shop:sess:3
-      mend: keyspec migrate run --entry session
+      fix: keyspec migrate run --entry session
     6 findings: 6 keys looked at, 3 decoded
     "
   `)

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { audit as auditKeys, type Audited, type Finding, type SnapshotSource } from 'keyspec/inspect'
+import { audit as auditKeys, type Audited, type Finding, type SnapshotSource } from '@keyspec/inspect'
 import { type Call, command, type Settings } from '../command.ts'
 import { exit, type ExitCode, misused } from '../failure.ts'
 import { serverOptions } from '../options.ts'
@@ -134,7 +134,7 @@ function textOf(
   before: number,
   each: boolean,
 ): string {
-  const { code, severity, entry, pattern, count: keys, samples, message, mend } = finding
+  const { code, severity, entry, pattern, count: keys, samples, message, fix } = finding
   const tint = severity === 'error' ? paint.red : paint.yellow
   if (each) return `${tint(code)}  ${samples[0] || EMPTY}  ${message}`
   const whose = [entry, pattern === '' ? EMPTY : pattern].filter((part) => part !== undefined).join('  ')
@@ -145,7 +145,7 @@ function textOf(
     `${tint(code)}  ${paint.bold(whose)}  ${counted(keys, 'key')}${grown}`,
     `  ${message}`,
     `  ${paint.dim(`keys: ${examples.join('  ')}`)}`,
-    ...(mend === undefined ? [] : [`  ${paint.dim(`mend: ${mend}`)}`]),
+    ...(fix === undefined ? [] : [`  ${paint.dim(`fix: ${fix}`)}`]),
   ].join('\n')
 }
 

@@ -5,14 +5,14 @@ const place = {
   advice: { type: 'string' },
 }
 
-/** JSON Schema of a line of `keyspec check --json`: a flaw of the schema, or a change since a manifest. */
+/** JSON Schema of a line of `keyspec check --json`: an issue of the schema, or a change since a manifest. */
 export const checkLine = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   oneOf: [
     {
       type: 'object',
       properties: {
-        kind: { const: 'flaw' },
+        kind: { const: 'issue' },
         severity: { enum: ['error', 'warning'] },
         code: { enum: ['declaration', 'prefix', 'overlap', 'slots', 'look-alike', 'no-about'] },
         ...place,
@@ -32,6 +32,13 @@ export const checkLine = {
         impact: { enum: ['safe', 'version', 'migration', 'breaks'] },
         ...place,
         before: { type: 'string', description: 'the pattern that it had' },
+        phases: {
+          type: 'array',
+          description: 'of a rename: its phases before and now',
+          items: { enum: [1, 2, 3] },
+          minItems: 2,
+          maxItems: 2,
+        },
         oldKeysGoneAfterMs: {
           description: 'how long keys of before live after the last program that writes them has ended',
           oneOf: [{ type: 'integer' }, { const: 'never' }],

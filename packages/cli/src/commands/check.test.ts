@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fixture, keyspec } from '../../../../test-support/command-line.ts'
+import { startRedis } from 'keyspec/testing'
 import { check } from './check.ts'
 
 // Inside the repository, so that it finds `keyspec` as a program of ours would.
@@ -39,7 +40,7 @@ test('names both entries and a key where two could own it', async () => {
   const schema = `{ a: string('x:<id>', text, { ttl: '1h', ${about} }), b: string('x:y', text, { ttl: '1h', ${about} }) }`
   const { code, out, json } = await checked(schema, ['--json'])
   expect(code).toBe(1)
-  expect(json()).toMatchObject([{ kind: 'flaw', code: 'overlap', severity: 'error', example: 'x:y' }])
+  expect(json()).toMatchObject([{ kind: 'issue', code: 'overlap', severity: 'error', example: 'x:y' }])
   expect(isLine(JSON.parse(out)), JSON.stringify(isLine.errors)).toBe(true)
 })
 
@@ -57,7 +58,7 @@ test.each([
     const { code, out, json } = await checked(schema, ['--json'])
     expect(code).toBe(1)
     const [line] = json()
-    expect(line).toMatchObject({ kind: 'flaw', code: 'declaration', severity: 'error' })
+    expect(line).toMatchObject({ kind: 'issue', code: 'declaration', severity: 'error' })
     expect(line.message).toContain(said)
     expect(line.pattern).toMatch(/^s/)
     expect(line.place).toMatch(/^schema-\w+\.mjs:3$/)
@@ -109,6 +110,41 @@ test('against a manifest it says what each change means, and fails while one is 
   const lines = (await keyspec(['check', '--against', manifest, '--json'])).json()
   for (const line of lines) expect(isLine(line), JSON.stringify(isLine.errors)).toBe(true)
   expect(lines).toHaveLength(3)
+})
+
+test('the next phase of a rename is safe only with the evidence of the server', async () => {
+  await using redis = await startRedis()
+  const env = { REDIS_URL: redis.url }
+  // A module is loaded once, so each phase is a file of its own.
+  const fileOf = (phase: number) => join(cwd, `rename-${phase}.mjs`)
+  const declare = (phase: number) =>
+    writeFile(
+      fileOf(phase),
+      "import { string, text } from 'keyspec'\n" +
+        "export const schema = { a: string('new:<id>', text, { ttl: '1h', about: 'A', " +
+        `renamedFrom: { pattern: 'old:<id>', phase: ${phase} } }) }\n`,
+    )
+  const manifest = join(cwd, 'rename.json')
+  await declare(2)
+  await writeFile(manifest, (await keyspec(['manifest', '--schema', fileOf(2)], { cwd, env })).out)
+  await declare(3)
+  const file = fileOf(3)
+  const words = ['--schema', file, '--against', manifest]
+  const blind = await keyspec(['check', ...words], { cwd, env })
+  expect([blind.code, blind.out]).toEqual([1, expect.stringContaining('needs a migration phase-changed')])
+  expect(blind.out).toContain('keyspec check --server looks for the evidence')
+  expect(blind.err).not.toContain('--server is for')
+
+  await redis.command('SET', 'old:1', 'x')
+  const held = await keyspec(['check', ...words, '--server', '--max-load', '1'], { cwd, env })
+  expect([held.code, held.out]).toEqual([1, expect.stringContaining('keyspec migrate run moves them')])
+  const moved = await keyspec(['migrate', 'run', '--schema', file, '--yes', '--max-load', '1'], { cwd, env })
+  expect(moved.code).toBe(0)
+  const seen = await keyspec(['check', ...words, '--server', '--max-load', '1', '--json'], { cwd, env })
+  expect(seen.code).toBe(0)
+  expect(seen.json()).toMatchObject([{ code: 'phase-changed', impact: 'safe', phases: [2, 3] }])
+  expect(isLine(seen.json()[0]), JSON.stringify(isLine.errors)).toBe(true)
+  expect((await keyspec(['check', '--schema', file, '--server'], { cwd, env })).code).toBe(2)
 })
 
 test.each([

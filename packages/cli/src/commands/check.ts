@@ -1,11 +1,19 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
-import { type Change, compare, type Flaw, type Impact, lint, type Manifest } from 'keyspec/inspect'
+import {
+  type Change,
+  compareManifests,
+  type Impact,
+  lint,
+  type LintIssue,
+  type Manifest,
+  withEvidence,
+} from '@keyspec/inspect'
 import { type Call, command, type Settings } from '../command.ts'
 import { manifestOf } from '../config/manifest-of.ts'
 import { exit, Failure, misused, reason } from '../failure.ts'
-import { schemaOptions } from '../options.ts'
+import { schemaOptions, serverOptions } from '../options.ts'
 import { counted, time } from '../render/units.ts'
 import { checkLine } from './check-json.ts'
 
@@ -22,34 +30,45 @@ export const check = command({
     ...schemaOptions,
     cluster: { about: 'judge it for a cluster: what one verb touches must share a slot' },
     against: { value: 'FILE', about: 'a manifest of before: say what each change since means' },
+    server: { about: 'with --against: look at the server for what lets a rename go to its next phase' },
+    url: serverOptions.url,
+    sentinel: serverOptions.sentinel,
+    'max-load': serverOptions['max-load'],
     strict: { about: 'end with 1 on warnings too' },
   },
   examples: [
     ['keyspec check', 'what cannot be opened, and what is likely a mistake'],
     ['keyspec check --against manifest.json', 'in CI: also what has changed since the manifest was made'],
+    ['keyspec check --against manifest.json --server', 'whether a rename may go to its next phase'],
   ],
   json: { form: 'lines', schema: checkLine },
   async run(call) {
     const { options, log, config } = call
+    if (options.server === true && options.against === undefined)
+      throw misused('--server is for check --against FILE')
     let settings: Settings
     try {
       settings = await config()
     } catch (error) {
-      const flaw = declarationFlaw(error, call.cwd)
-      if (flaw === undefined) throw error
-      show(call, flaw)
+      const issue = declarationIssue(error, call.cwd)
+      if (issue === undefined) throw error
+      show(call, issue)
       return exit.findings
     }
     const { schema, prefix, cluster, check: accepted } = settings
     const counts = { error: 0, warning: 0, info: 0 }
     const judged = { prefix, cluster: options.cluster ?? cluster ?? false, alike: accepted?.alike }
-    for (const flaw of lint(schema, judged)) {
-      counts[flaw.severity] += 1
-      show(call, flaw)
+    for (const issue of lint(schema, judged)) {
+      counts[issue.severity] += 1
+      show(call, issue)
     }
     const manifest = await manifestOf(settings)
     if (options.against !== undefined) {
-      for (const change of compare(await readManifest(options.against, call.cwd), manifest)) {
+      const changes = compareManifests(await readManifest(options.against, call.cwd), manifest)
+      const how = { prefix, maxLoad: options['max-load'], signal: call.signal }
+      const judged =
+        options.server === true ? await withEvidence(changes, schema, await call.connect(), how) : changes
+      for (const change of judged) {
         counts[severityOf(change)] += 1
         showChange(call, change)
       }
@@ -66,10 +85,13 @@ export const check = command({
 
 type Shown = Pick<Call, 'out'>
 
-function show({ out }: Shown, flaw: Omit<Flaw, 'code'> & { readonly code: string; readonly place?: string }) {
-  const { severity, code, message, advice } = flaw
+function show(
+  { out }: Shown,
+  issue: Omit<LintIssue, 'code'> & { readonly code: string; readonly place?: string },
+) {
+  const { severity, code, message, advice } = issue
   const sign = severity === 'error' ? out.paint.red('error') : out.paint.yellow('warning')
-  out.record({ kind: 'flaw', ...flaw }, () => `${sign} ${code}: ${message}\n  ${advice}`)
+  out.record({ kind: 'issue', ...issue }, () => `${sign} ${code}: ${message}\n  ${advice}`)
 }
 
 function showChange({ out }: Shown, change: Change) {
@@ -115,7 +137,7 @@ function isEntry(entry: Partial<Manifest['entries'][number]> | null): boolean {
     entry.keys.every(
       (key: Partial<Manifest['entries'][number]['keys'][number]> | null) =>
         typeof key?.pattern === 'string' &&
-        Array.isArray(key.was) &&
+        Array.isArray(key.renamedFrom) &&
         typeof key.lifetime === 'object' &&
         typeof key.params === 'object',
     )
@@ -123,7 +145,7 @@ function isEntry(entry: Partial<Manifest['entries'][number]> | null): boolean {
 }
 
 /** A declaration that was refused while it was made, so that there is no schema to look at: the first mistake is all one sees. */
-function declarationFlaw(error: unknown, cwd: string) {
+function declarationIssue(error: unknown, cwd: string) {
   const cause = error instanceof Failure ? error.cause : undefined
   if (!(cause instanceof Error) || (cause as { readonly code?: unknown }).code !== 'E_SCHEMA')
     return undefined
@@ -136,7 +158,7 @@ function declarationFlaw(error: unknown, cwd: string) {
     pattern,
     ...(place === undefined ? {} : { place }),
     message: `${cause.message}${place === undefined ? '' : ` (${place})`}`,
-    advice: 'the schema ends here: mend this, and check again for what else there is',
+    advice: 'the schema ends here: fix this, and check again for what else there is',
   } as const
 }
 

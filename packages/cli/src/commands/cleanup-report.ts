@@ -1,51 +1,51 @@
-import { type Overdue, type OverdueProblem, shown } from 'keyspec/inspect'
+import { escapeKey, type PolicyProblem, type PolicyViolation } from '@keyspec/inspect'
 import { table } from '../render/table.ts'
 import { count } from '../render/units.ts'
 import type { Output } from '../terminal/output.ts'
 import type { Paint } from '../terminal/paint.ts'
 
 /** Keys of one entry with one problem. */
-export interface OverdueSum {
+export interface ViolationSum {
   readonly entry: string
-  readonly problem: OverdueProblem
+  readonly problem: PolicyProblem
   readonly keys: number
-  readonly mended: number
+  readonly fixed: number
   readonly ageUnknown: number
   readonly samples: readonly string[]
 }
 
 /** Adds up findings as they come. */
-export interface OverdueSums {
-  add(found: readonly Overdue[]): void
-  rows(): readonly OverdueSum[]
+export interface ViolationSums {
+  add(found: readonly PolicyViolation[]): void
+  rows(): readonly ViolationSum[]
   /** How many keys are in a sum, over all rows that `which` picks. */
-  count(of: 'keys' | 'mended' | 'ageUnknown', which?: (row: OverdueSum) => boolean): number
+  count(of: 'keys' | 'fixed' | 'ageUnknown', which?: (row: ViolationSum) => boolean): number
 }
 
 const SAMPLES = 5
 
 /** Nothing yet. */
-export function overdueSums(): OverdueSums {
-  const sums = new Map<string, OverdueSum>()
+export function overdueSums(): ViolationSums {
+  const sums = new Map<string, ViolationSum>()
   const rows = () => [...sums.values()]
   return {
     add(found) {
-      for (const { owned, problem, key, mended, ageUnknown } of found) {
+      for (const { owned, problem, key, fixed, ageUnknown } of found) {
         const id = `${owned.entry} ${problem}`
         const sum = sums.get(id) ?? {
           entry: owned.entry,
           problem,
           keys: 0,
-          mended: 0,
+          fixed: 0,
           ageUnknown: 0,
           samples: [],
         }
         sums.set(id, {
           ...sum,
           keys: sum.keys + 1,
-          mended: sum.mended + (mended ? 1 : 0),
+          fixed: sum.fixed + (fixed ? 1 : 0),
           ageUnknown: sum.ageUnknown + (ageUnknown ? 1 : 0),
-          samples: sum.samples.length < SAMPLES ? [...sum.samples, shown(key)] : sum.samples,
+          samples: sum.samples.length < SAMPLES ? [...sum.samples, escapeKey(key)] : sum.samples,
         })
       }
     },
@@ -57,8 +57,8 @@ export function overdueSums(): OverdueSums {
   }
 }
 
-/** What is wrong, in a word or two, and what mends it. */
-const WORDS: Readonly<Record<OverdueProblem, readonly [is: string, advice: string]>> = {
+/** What is wrong, in a word or two, and what fixes it. */
+const WORDS: Readonly<Record<PolicyProblem, readonly [is: string, advice: string]>> = {
   'no-ttl': ['no TTL', '--repair gives them the declared one'],
   'ttl-too-long': ['TTL too long', '--cap lowers it to the declared one'],
   'two-names': ['at both names', 'keyspec migrate run --keep new deletes the older value'],
@@ -67,30 +67,30 @@ const WORDS: Readonly<Record<OverdueProblem, readonly [is: string, advice: strin
 }
 
 /** Whether somebody has to do something about it: a key of another type is not ours to judge. */
-export function isLeft({ problem, keys, mended }: OverdueSum): boolean {
-  return problem !== 'other-type' && keys > mended
+export function isLeft({ problem, keys, fixed }: ViolationSum): boolean {
+  return problem !== 'other-type' && keys > fixed
 }
 
 /** What was found, for people. */
-export function overdueText(sums: OverdueSums, paint: Paint): string {
+export function overdueText(sums: ViolationSums, paint: Paint): string {
   const rows = sums.rows()
   if (rows.length === 0) return 'nothing is past its policy'
-  const hasMended = sums.count('mended') > 0
+  const hasFixed = sums.count('fixed') > 0
   const columns = [
     { head: 'entry' },
     { head: 'problem' },
     { head: 'keys', right: true },
-    ...(hasMended ? [{ head: 'mended', right: true }] : []),
+    ...(hasFixed ? [{ head: 'fixed', right: true }] : []),
     { head: 'such as' },
   ]
-  const cells = rows.map(({ entry, problem, keys, mended, samples }) => [
+  const cells = rows.map(({ entry, problem, keys, fixed, samples }) => [
     entry,
     WORDS[problem][0],
     count(keys),
-    ...(hasMended ? [count(mended)] : []),
+    ...(hasFixed ? [count(fixed)] : []),
     samples.slice(0, 2).join(' '),
   ])
-  const open = [...new Set(rows.filter(({ keys, mended }) => keys > mended).map(({ problem }) => problem))]
+  const open = [...new Set(rows.filter(({ keys, fixed }) => keys > fixed).map(({ problem }) => problem))]
   const aged = sums.count('ageUnknown')
   return [
     table(columns, cells, paint),
@@ -98,20 +98,20 @@ export function overdueText(sums: OverdueSums, paint: Paint): string {
     ...(aged === 0
       ? []
       : [
-          `${count(aged)} of them live from their creation, which no server remembers: their time starts when they are mended`,
+          `${count(aged)} of them live from their creation, which no server remembers: their time starts when they are fixed`,
         ]),
   ].join('\n')
 }
 
 /** Prints what was found or done, as text or JSON. */
-export function reportOverdue(out: Output, sums: OverdueSums, complete: boolean): void {
+export function reportOverdue(out: Output, sums: ViolationSums, complete: boolean): void {
   if (!out.json) return out.text(overdueText(sums, out.paint))
   for (const row of sums.rows()) out.record({ record: 'finding', ...row }, () => '')
   out.record(
     {
       record: 'total',
       keys: sums.count('keys', ({ problem }) => problem !== 'other-type'),
-      mended: sums.count('mended'),
+      fixed: sums.count('fixed'),
       complete,
       findings: sums.rows().some(isLeft),
     },
@@ -132,11 +132,11 @@ export const cleanupSchema = {
         entry: { type: 'string' },
         problem: { enum: Object.keys(WORDS) },
         keys: amount,
-        mended: { ...amount, description: 'given a time to live, or deleted for being idle' },
+        fixed: { ...amount, description: 'given a time to live, or deleted for being idle' },
         ageUnknown: { ...amount, description: 'live from their creation, which no server remembers' },
         samples: { type: 'array', items: { type: 'string' }, maxItems: SAMPLES },
       },
-      required: ['record', 'entry', 'problem', 'keys', 'mended', 'ageUnknown', 'samples'],
+      required: ['record', 'entry', 'problem', 'keys', 'fixed', 'ageUnknown', 'samples'],
       additionalProperties: false,
     },
     {
@@ -145,11 +145,11 @@ export const cleanupSchema = {
       properties: {
         record: { const: 'total' },
         keys: amount,
-        mended: amount,
+        fixed: amount,
         complete: { type: 'boolean', description: 'false where it was stopped' },
-        findings: { type: 'boolean', description: 'whether something is left to mend' },
+        findings: { type: 'boolean', description: 'whether something is left to fix' },
       },
-      required: ['record', 'keys', 'mended', 'complete', 'findings'],
+      required: ['record', 'keys', 'fixed', 'complete', 'findings'],
       additionalProperties: false,
     },
   ],

@@ -34,8 +34,8 @@ async function records(words: string) {
   return { code, records: json() }
 }
 
-const finding = (entry: string, problem: string, keys: number, mended = 0) =>
-  expect.objectContaining({ record: 'finding', entry, problem, keys, mended })
+const finding = (entry: string, problem: string, keys: number, fixed = 0) =>
+  expect.objectContaining({ record: 'finding', entry, problem, keys, fixed })
 const ttl = (name: string) => redis.command('PTTL', `shop:${name}`)
 
 test('without flags it lists what is past its policy, and changes nothing', async () => {
@@ -46,7 +46,7 @@ test('without flags it lists what is past its policy, and changes nothing', asyn
     finding('page', 'other-type', 1),
     finding('page', 'ttl-too-long', 1),
     finding('session', 'two-names', 1),
-    { record: 'total', keys: 4, mended: 0, complete: true, findings: true },
+    { record: 'total', keys: 4, fixed: 0, complete: true, findings: true },
   ])
   const { out } = await run('')
   expect(out).toMatch(/^session +no TTL +2 +shop:session:\d shop:session:\d$/m)

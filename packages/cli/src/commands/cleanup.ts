@@ -1,5 +1,5 @@
-import { prove } from 'keyspec'
-import { cleanUp, type CleanUpOptions, keepsIdleTimes, MOST_IDLE_MS } from 'keyspec/inspect'
+import { validate } from 'keyspec'
+import { cleanupKeys, type CleanupOptions, keepsIdleTimes, MOST_IDLE_MS } from '@keyspec/inspect'
 import { command } from '../command.ts'
 import { refusal } from '../confirmation.ts'
 import { exit, misused } from '../failure.ts'
@@ -10,10 +10,10 @@ import { counted, time } from '../render/units.ts'
 import {
   cleanupSchema,
   isLeft,
-  type OverdueSum,
   overdueSums,
   overdueText,
   reportOverdue,
+  type ViolationSum,
 } from './cleanup-report.ts'
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -40,7 +40,7 @@ export const cleanup = command({
     const idleMs = options.idle === undefined ? undefined : idleOf(options.idle)
     const settings = await call.config()
     const { schema, prefix } = settings
-    prove(schema, { prefix })
+    validate(schema, { prefix })
     const chosen = selectionOf(options, settings)
     const isNarrowed = [chosen.entries, chosen.under, chosen.subject].some((each) => each !== undefined)
     if (idleMs !== undefined && !isNarrowed)
@@ -51,13 +51,13 @@ export const cleanup = command({
         'under its LFU policy (maxmemory-policy) the server counts how often a key is used, not since when it is idle: ' +
           '--idle cannot be told here',
       )
-    const how: CleanUpOptions = { ...chosen, idleMs, maxLoad: options['max-load'], signal }
+    const how: CleanupOptions = { ...chosen, idleMs, maxLoad: options['max-load'], signal }
     const { repair = false, cap = false } = options
-    const isMended = ({ problem }: Pick<OverdueSum, 'problem'>) =>
+    const isMended = ({ problem }: Pick<ViolationSum, 'problem'>) =>
       (problem === 'no-ttl' && repair) || (problem === 'ttl-too-long' && cap) || problem === 'idle'
 
     const preview = overdueSums()
-    for await (const found of cleanUp(schema, connection, how)) {
+    for await (const found of cleanupKeys(schema, connection, how)) {
       preview.add(found)
       log.progress(() => `${counted(preview.count('keys'), 'key')} found`)
     }
@@ -82,16 +82,16 @@ export const cleanup = command({
     const sums = overdueSums()
     const since = performance.now()
     try {
-      const work = cleanUp(schema, connection, { ...how, repair, cap, eraseIdle: true })
+      const work = cleanupKeys(schema, connection, { ...how, repair, cap, eraseIdle: true })
       for await (const found of work) {
         sums.add(found)
-        log.progress(() => `mended ${headway(sums.count('mended'), due, since)}`)
+        log.progress(() => `fixed ${headway(sums.count('fixed'), due, since)}`)
       }
     } catch (error) {
       log.done()
       reportOverdue(out, sums, false)
       const again = commandLine('cleanup', [], options)
-      log.say(`stopped after ${counted(sums.count('mended'), 'key')}; to go on: ${again}`)
+      log.say(`stopped after ${counted(sums.count('fixed'), 'key')}; to go on: ${again}`)
       if (signal.aborted) return exit.interrupted
       throw error
     }

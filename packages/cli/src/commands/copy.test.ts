@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { keyspec, type RunOptions } from '../../../../test-support/command-line.ts'
 import { startRedis, type TemporaryRedis } from 'keyspec/testing'
 import { copy } from './copy.ts'
+import { expiresAt } from '../../../../test-support/expires-at.ts'
 
 let here: TemporaryRedis
 let there: TemporaryRedis
@@ -38,9 +39,7 @@ test('the keys of the keyspace arrive with their expiry, and what it prints is w
     { record: 'copied', keys: 4, copied: 4, kept: 0, expired: 0, gone: 0 },
   ])
   expect(ran.err).not.toContain('secret')
-  expect(await there.command('PEXPIRETIME', 'shop:session:1')).toBe(
-    await here.command('PEXPIRETIME', 'shop:session:1'),
-  )
+  expect(await expiresAt(there, 'shop:session:1')).toBe(await expiresAt(here, 'shop:session:1'))
   expect(await there.command('GET', 'shop:stray\n')).toBe('secret')
   expect(await there.command('SMEMBERS', 'shop:tags:a')).toEqual(['red'])
   expect(await size()).toBe(4)

@@ -1,5 +1,6 @@
-import { prove } from 'keyspec'
-import { type Copied, copyKeys, type CopyPreview, previewCopy, select, shown } from 'keyspec/inspect'
+import { validate } from 'keyspec'
+import { type Copied, copyKeys, type CopyPreview, escapeKey, previewCopy, selectKeys } from '@keyspec/inspect'
+import { withoutPassword } from '../address.ts'
 import { type Call, command } from '../command.ts'
 import { refusal } from '../confirmation.ts'
 import { exit, type ExitCode, misused } from '../failure.ts'
@@ -46,9 +47,12 @@ export const copy = command({
     if (policy === undefined) throw misused(`--on-conflict is ${POLICIES.join(', ')}`)
     const settings = await call.config()
     const { schema, prefix } = settings
-    prove(schema, { prefix })
-    const selection = select(schema, selectionOf(options, settings))
-    const [here, there] = [await call.connect(), await call.connectTo(to, options['to-cluster'])]
+    validate(schema, { prefix })
+    const selection = selectKeys(schema, selectionOf(options, settings))
+    const [here, there] = [
+      await call.connect(),
+      await call.connectTo({ url: to, cluster: options['to-cluster'], flag: '--to-cluster' }),
+    ]
     const how = { maxLoad: options['max-load'], signal }
 
     let preview: CopyPreview | undefined
@@ -59,7 +63,10 @@ export const copy = command({
     const { keys, fresh, existing, samples } = preview!
     for (const line of previewLines(preview!, title, policy)) log.say(line)
     if (out.json)
-      out.record({ record: 'preview', title, keys, fresh, existing, samples: samples.map(shown) }, () => '')
+      out.record(
+        { record: 'preview', title, keys, fresh, existing, samples: samples.map(escapeKey) },
+        () => '',
+      )
     if (existing > 0 && policy === 'fail') {
       log.say('nothing was copied; --on-conflict skip leaves those that are there, replace replaces them')
       return exit.findings
@@ -109,7 +116,9 @@ function previewLines(
   return [
     `${counted(keys, 'key')} chosen (${title}), ${counted(fresh, 'key')} to copy`,
     ...(existing > 0
-      ? [`${counted(existing, 'key')} there already, which ${verb}, such as ${samples.map(shown).join(' ')}`]
+      ? [
+          `${counted(existing, 'key')} there already, which ${verb}, such as ${samples.map(escapeKey).join(' ')}`,
+        ]
       : []),
   ]
 }
@@ -119,7 +128,7 @@ function report(
   policy: Policy,
   { keys, copied, kept, expired, gone, bytes: size, samples }: Copied,
 ): ExitCode {
-  const names = samples.map(shown)
+  const names = samples.map(escapeKey)
   out.record(
     { record: 'copied', keys, copied, kept, expired, gone, bytes: size, samples: names },
     () =>
@@ -132,11 +141,4 @@ function report(
   // A key may also come twice, if the server grew its table meanwhile: the first was written.
   log.say(`not all: ${names.join(' ')} came to be there after the preview, and stayed as they were`)
   return exit.findings
-}
-
-function withoutPassword(url: string): string {
-  const shownUrl = new URL(url)
-  if (shownUrl.password === '') return url
-  shownUrl.password = '***'
-  return shownUrl.href
 }

@@ -1,15 +1,15 @@
 import type { Duration } from 'keyspec'
-import { prove } from 'keyspec'
+import { validate } from 'keyspec'
 import {
   diffArchive,
   type Difference,
   diffServers,
   type DiffStep,
+  escapeKey,
   inspectArchive,
-  select,
+  selectKeys,
   type Side,
-  shown,
-} from 'keyspec/inspect'
+} from '@keyspec/inspect'
 import { type Call, command } from '../command.ts'
 import { exit, type ExitCode, misused } from '../failure.ts'
 import { selectionOf, selectionOptions, serverOptions } from '../options.ts'
@@ -84,15 +84,18 @@ export const diff = command({
     if (other === undefined) throw misused('keyspec diff takes another server’s URL, or an export')
     const settings = await call.config()
     const { schema, prefix } = settings
-    prove(schema, { prefix })
-    const selection = select(schema, selectionOf(call.options, settings))
+    validate(schema, { prefix })
+    const selection = selectKeys(schema, selectionOf(call.options, settings))
     const how = {
       ttlTolerance: call.options['ttl-tolerance'] as Duration | undefined,
       maxLoad: call.options['max-load'],
       signal: call.signal,
     }
     if (other.includes('://')) {
-      const [here, there] = [await call.connect(), await call.connectTo(other, call.options['other-cluster'])]
+      const [here, there] = [
+        await call.connect(),
+        await call.connectTo({ url: other, cluster: call.options['other-cluster'], flag: '--other-cluster' }),
+      ]
       return report(call, diffServers(here, there, selection, how))
     }
     return withArchive(other, call.cwd, async (source) => {
@@ -133,11 +136,11 @@ async function report({ out, log, signal }: Call, steps: AsyncIterable<DiffStep>
 }
 
 function recordOf({ key, entry, kind, what, here, there }: Difference) {
-  return { record: 'difference', key: shown(key), entry: entry ?? null, kind, what, here, there }
+  return { record: 'difference', key: escapeKey(key), entry: entry ?? null, kind, what, here, there }
 }
 
 function textOf({ key, kind, what, here, there }: Difference): string {
-  const name = shown(key)
+  const name = escapeKey(key)
   if (here === undefined || there === undefined) return `${kind.replace('-', ' ').padEnd(10)}  ${name}`
   const how = what.map((each) => {
     if (each === 'type') return `a ${here.type} here, a ${there.type} there`

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
-import { type DescribeOptions, describe } from 'keyspec/inspect'
+import { renderDocs, type RenderDocsOptions } from '@keyspec/inspect'
 import { command } from '../command.ts'
 import { manifestOf } from '../config/manifest-of.ts'
 import { exit, misused } from '../failure.ts'
@@ -50,7 +50,8 @@ export const docs = command({
         : options.out === '-'
           ? undefined
           : resolve(cwd, options.out)
-    const made = (place: Pick<DescribeOptions, 'title' | 'level'>) => describe(manifest, { intro, ...place })
+    const made = (place: Pick<RenderDocsOptions, 'title' | 'level'>) =>
+      renderDocs(manifest, { intro, ...place })
     if (file === undefined) {
       if (options.check === true)
         throw misused('there is no page to check: give --out FILE, or say docs.page')

@@ -21,7 +21,7 @@ test('a server that fits ends with 0', async () => {
   expect(await run('--strict')).toMatchObject({ code: 0, err: 'the server fits the declaration\n' })
 })
 
-test('a server that does not ends with 1, and each finding has the command that mends it', async () => {
+test('a server that does not ends with 1, and each finding has the command that fixes it', async () => {
   await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
   const { code, out, err } = await run()
   expect(code).toBe(1)

@@ -1,8 +1,9 @@
-import { type Diagnosis, doctor as examine } from 'keyspec/inspect'
+import { type Diagnosis, doctor as examine } from '@keyspec/inspect'
 import { command } from '../command.ts'
 import { exit } from '../failure.ts'
 import { serverOptions } from '../options.ts'
 import { counted } from '../render/units.ts'
+import { toolsAsked } from '../sends.ts'
 
 const { 'max-load': _maxLoad, ...options } = serverOptions
 
@@ -24,22 +25,27 @@ export const doctor = command({
         node: { type: 'string', description: 'which master, where there are several' },
         message: { type: 'string' },
         entries: { type: 'array', items: { type: 'string' } },
-        commands: { type: 'array', items: { type: 'string' }, description: 'what mends it now' },
+        commands: { type: 'array', items: { type: 'string' }, description: 'what fixes it now' },
         conf: {
           type: 'array',
           items: { type: 'string' },
-          description: 'what keeps it mended, in redis.conf',
+          description: 'what keeps it fixed, in redis.conf',
         },
       },
       required: ['code', 'severity', 'message'],
       additionalProperties: false,
     },
   },
-  async run({ options: given, out, log, config, connect, signal }) {
+  async run({ options: given, out, log, config, connectAnywhere, signal }) {
     const { schema, prefix, server } = await config()
-    const connection = await connect()
+    const connection = await connectAnywhere()
     const counts = { error: 0, warning: 0, info: 0 }
-    for await (const found of examine(schema, connection, { prefix, server, signal })) {
+    for await (const found of examine(schema, connection, {
+      prefix,
+      server,
+      tools: toolsAsked(connection.cluster),
+      signal,
+    })) {
       counts[found.severity] += 1
       out.record(found, () => textOf(found, out.paint))
     }

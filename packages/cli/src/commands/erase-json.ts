@@ -12,7 +12,7 @@ export const eraseSchema = {
         entry: { ...name, description: 'null: no entry owns these keys' },
         program: { ...name, description: 'the program that owns them, where it is another' },
         forever: { type: 'boolean', description: 'declared to live forever' },
-        spared: { type: 'boolean', description: 'they stay, as --foreign was not given' },
+        spared: { type: 'boolean', description: 'they stay, as --external was not given' },
         keys: amount,
         bytes: amount,
         samples: { type: 'array', items: { type: 'string' }, maxItems: 5 },

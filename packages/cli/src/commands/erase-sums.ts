@@ -1,20 +1,20 @@
-import type { ErasePortion } from 'keyspec/inspect'
+import type { EraseShare } from '@keyspec/inspect'
 
 /** Adds up portions as they come. */
 export interface EraseSums {
   /** Of those that go. */
   readonly keys: number
   readonly bytes: number
-  add(portions: readonly ErasePortion[]): void
+  add(shares: readonly EraseShare[]): void
   /** One for each entry. */
-  rows(): readonly ErasePortion[]
+  rows(): readonly EraseShare[]
 }
 
 const SAMPLES = 5
 
 /** Nothing yet. */
 export function eraseSums(): EraseSums {
-  const sums = new Map<string, ErasePortion>()
+  const sums = new Map<string, EraseShare>()
   let keys = 0
   let bytes = 0
   return {
@@ -24,8 +24,8 @@ export function eraseSums(): EraseSums {
     get bytes() {
       return bytes
     },
-    add(portions) {
-      for (const portion of portions) {
+    add(shares) {
+      for (const portion of shares) {
         if (!portion.spared) {
           keys += portion.keys
           bytes += portion.bytes

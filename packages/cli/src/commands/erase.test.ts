@@ -32,7 +32,7 @@ test('a dry run shows what would go, and deletes nothing', async () => {
   expect(out).toMatch(/^session +3 +\d+ B +shop:sess/m)
   expect(out).toMatch(/^\(no entry\) +1 +\d+ B +shop:stray\\n$/m)
   expect(out).toContain('declared to live forever, and nothing makes them again: stock')
-  expect(out).toContain('kept: 1 key of legacyCron, which the old cron owns; --foreign erases them too')
+  expect(out).toContain('kept: 1 key of legacyCron, which the old cron owns; --external erases them too')
   expect(out).not.toContain('secret')
   expect(await size()).toBe(8)
 
@@ -52,7 +52,7 @@ test('what somebody confirms goes, and is reported by entry', async () => {
 
   const again = await run('--subject userId=42 --yes --json')
   expect(again.json()).toEqual([{ record: 'total', keys: 0, dryRun: false }])
-  const rest = (await run('--all --foreign --yes --json')).json()
+  const rest = (await run('--all --external --yes --json')).json()
   for (const record of rest) expect(isRecord(record), JSON.stringify(isRecord.errors)).toBe(true)
   expect(rest).toContainEqual({ record: 'erased', entry: 'legacyCron', program: 'the old cron', keys: 1 })
   expect(await redis.command('GET', 'session:42')).toBe('another keyspace')

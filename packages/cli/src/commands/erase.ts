@@ -1,5 +1,5 @@
-import { prove } from 'keyspec'
-import { erasable, type ErasePortion, erase as eraseKeys, select, shown } from 'keyspec/inspect'
+import { validate } from 'keyspec'
+import { erasable, erase as eraseKeys, type EraseShare, escapeKey, selectKeys } from '@keyspec/inspect'
 import { command } from '../command.ts'
 import { refusal } from '../confirmation.ts'
 import { exit, misused } from '../failure.ts'
@@ -17,7 +17,7 @@ export const erase = command({
     ...serverOptions,
     ...selectionOptions,
     all: { about: 'all keys of the keyspace, where nothing narrower is chosen' },
-    foreign: { about: 'keys of other programs too, such as a queue’s' },
+    external: { about: 'keys of other programs too, such as a queue’s' },
     rate: { value: 'KEYS', number: true, most: Infinity, about: 'delete at most so many keys a second' },
     'dry-run': { about: 'only show what would go' },
     ...confirmOptions,
@@ -37,11 +37,11 @@ export const erase = command({
       throw misused('say which keys: --entry, --under, --subject, or --all for the whole keyspace')
     if (isNarrowed && options.all === true)
       throw misused('--all is every key of the keyspace: leave it out, or what narrows it')
-    prove(settings.schema, { prefix: settings.prefix })
-    const { title } = select(settings.schema, chosen)
+    validate(settings.schema, { prefix: settings.prefix })
+    const { title } = selectKeys(settings.schema, chosen)
     const how = {
       ...chosen,
-      foreign: options.foreign,
+      external: options.external,
       rate: options.rate,
       maxLoad: options['max-load'],
       signal,
@@ -49,8 +49,8 @@ export const erase = command({
     const connection = await call.connect()
 
     const preview = eraseSums()
-    for await (const portions of erasable(settings.schema, connection, how)) {
-      preview.add(portions)
+    for await (const shares of erasable(settings.schema, connection, how)) {
+      preview.add(shares)
       log.progress(() => `${counted(preview.keys, 'key')} found`)
     }
     log.done()
@@ -85,8 +85,8 @@ export const erase = command({
       )
     }
     try {
-      for await (const portions of eraseKeys(settings.schema, connection, how)) {
-        sums.add(portions)
+      for await (const shares of eraseKeys(settings.schema, connection, how)) {
+        sums.add(shares)
         log.progress(() => `erased ${headway(sums.keys, preview.keys, since)}`)
       }
     } catch (error) {
@@ -103,7 +103,7 @@ export const erase = command({
   },
 })
 
-function previewRecord({ entry, program, forever, spared, keys, bytes: size, samples }: ErasePortion) {
+function previewRecord({ entry, program, forever, spared, keys, bytes: size, samples }: EraseShare) {
   return {
     record: 'preview',
     entry: entry ?? null,
@@ -112,11 +112,11 @@ function previewRecord({ entry, program, forever, spared, keys, bytes: size, sam
     spared,
     keys,
     bytes: size,
-    samples: samples.map(shown),
+    samples: samples.map(escapeKey),
   }
 }
 
-function previewText(rows: readonly ErasePortion[], title: string) {
+function previewText(rows: readonly EraseShare[], title: string) {
   return (paint: Parameters<typeof table>[2]): string => {
     const going = rows.filter(({ spared }) => !spared)
     const staying = rows.filter(({ spared }) => spared)
@@ -133,7 +133,7 @@ function previewText(rows: readonly ErasePortion[], title: string) {
         entry ?? '(no entry)',
         count(keys),
         bytes(size),
-        shortened(samples.map(shown)),
+        shortened(samples.map(escapeKey)),
       ])
       lines.push(table(columns, cells, paint))
     }
@@ -147,7 +147,7 @@ function previewText(rows: readonly ErasePortion[], title: string) {
     for (const { entry, program, keys, spared } of rows.filter((row) => row.program !== undefined))
       lines.push(
         spared
-          ? `kept: ${counted(keys, 'key')} of ${entry}, which ${program} owns; --foreign erases them too`
+          ? `kept: ${counted(keys, 'key')} of ${entry}, which ${program} owns; --external erases them too`
           : paint.yellow(`${entry} is owned by another program: ${program}`),
       )
     if (going.length === 0 && staying.length === 0) lines.push('nothing is there')

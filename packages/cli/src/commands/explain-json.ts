@@ -20,7 +20,8 @@ export const explainJson = {
       params: { type: 'object', additionalProperties: text },
       about: text,
       owner: text,
-      foreign: object({ by: text, about: text }, ['by']),
+      external: object({ by: text, about: text }, ['by']),
+      ownUse: { ...text, description: 'what Keyspec itself keeps here while an entry is renamed' },
       type: text,
       declaredType: text,
       encoding: text,
@@ -55,7 +56,7 @@ export const explainJson = {
       faults: { type: 'array', items: object({ code: text, message: text }, ['code', 'message']) },
       nearest: {
         type: 'array',
-        items: object({ entry: text, pattern: text, because: text }, ['entry', 'pattern', 'because']),
+        items: object({ entry: text, pattern: text, reason: text }, ['entry', 'pattern', 'reason']),
       },
     },
     ['key', 'exists', 'faults', 'nearest'],

@@ -1,5 +1,11 @@
 import { describeLifetime } from 'keyspec'
-import { type Decoded, explain as explainKey, type Explanation, keyFrom, shown } from 'keyspec/explain'
+import {
+  type Decoded,
+  escapeKey,
+  explain as explainKey,
+  type Explanation,
+  unescapeKey,
+} from '@keyspec/inspect/explain'
 import { command } from '../command.ts'
 import { exit, misused } from '../failure.ts'
 import { serverOptions } from '../options.ts'
@@ -22,17 +28,18 @@ export const explain = command({
     if (text === undefined) throw misused('keyspec explain takes a key')
     const { schema, prefix } = await config()
     const value = options['no-value'] !== true
-    const told = await explainKey(schema, await connectBriefly(), keyFrom(text), { prefix, value })
+    const told = await explainKey(schema, await connectBriefly(), unescapeKey(text), { prefix, value })
     out.record(jsonOf(told), () => textOf(told, out.paint))
-    return told.owned === undefined || told.faults.length > 0 ? exit.findings : exit.fine
+    const isKnown = told.owned !== undefined || told.ownUse !== undefined
+    return isKnown && told.faults.length === 0 ? exit.fine : exit.findings
   },
 })
 
 function jsonOf(told: Explanation): object {
-  const { key, owned, becomes, foreign, seen, value, faults, nearest, slot } = told
+  const { key, owned, becomes, external, ownUse, seen, value, faults, nearest, slot } = told
   const spec = owned?.spec
   return {
-    key: shown(key),
+    key: escapeKey(key),
     exists: seen !== undefined,
     entry: owned?.entry,
     pattern: owned?.pattern.text,
@@ -41,12 +48,13 @@ function jsonOf(told: Explanation): object {
     params: owned === undefined ? undefined : paramsOf(told),
     about: spec?.about,
     owner: spec?.owner,
-    foreign: spec?.foreign === undefined ? undefined : { by: spec.foreign.by, about: foreign?.about },
+    external: spec?.external === undefined ? undefined : { by: spec.external.by, about: external?.about },
+    ownUse,
     type: seen?.type,
-    declaredType: spec?.foreign === undefined ? spec?.type : foreign?.type,
+    declaredType: spec?.external === undefined ? spec?.type : external?.type,
     encoding: seen?.encoding,
     ttlMs: seen?.ttlMs,
-    declaredTtlMs: spec?.foreign === undefined ? spec?.lifetime.ttlMs : undefined,
+    declaredTtlMs: spec?.external === undefined ? spec?.lifetime.ttlMs : undefined,
     bytes: seen?.bytes,
     budgetBytes: spec?.budgetBytes,
     idleMs: seen?.idleMs,
@@ -59,7 +67,7 @@ function jsonOf(told: Explanation): object {
             omitted: value.omitted,
             head: value.head === undefined ? undefined : stored(value.head),
             parts: value.parts.map((part) => ({
-              field: part.field === undefined ? undefined : shown(part.field),
+              field: part.field === undefined ? undefined : escapeKey(part.field),
               id: part.id,
               score: part.score,
               codec: part.codec,
@@ -68,10 +76,10 @@ function jsonOf(told: Explanation): object {
             })),
           },
     faults,
-    nearest: nearest.map(({ owned: { entry, pattern }, because }) => ({
+    nearest: nearest.map(({ owned: { entry, pattern }, reason }) => ({
       entry,
       pattern: pattern.text,
-      because,
+      reason,
     })),
   }
 }
@@ -91,12 +99,13 @@ function partText({ failed, codec, stored: raw, value }: Decoded): string {
 }
 
 function textOf(told: Explanation, paint: Paint): string {
-  const { key, owned, becomes, foreign, seen, faults, nearest, slot } = told
+  const { key, owned, becomes, external, ownUse, seen, faults, nearest, slot } = told
   const lines: (readonly [head: string, text: string])[] = []
   const add = (head: string, text: string | undefined) => {
     if (text !== undefined && text !== '') lines.push([head, text])
   }
-  if (owned === undefined) add('entry', 'none: no pattern of the schema owns it')
+  if (ownUse !== undefined) add('kept by', `Keyspec itself: ${ownUse}`)
+  else if (owned === undefined) add('entry', 'none: no pattern of the schema owns it')
   else {
     const { spec } = owned
     add('entry', owned.entry)
@@ -106,13 +115,13 @@ function textOf(told: Explanation, paint: Paint): string {
     add('placeholders', params.join(', '))
     add('about', spec.about)
     add('owner', spec.owner)
-    if (spec.foreign !== undefined)
-      add('written by', `${spec.foreign.by}${foreign === undefined ? '' : `: ${foreign.about}`}`)
+    if (spec.external !== undefined)
+      add('written by', `${spec.external.by}${external === undefined ? '' : `: ${external.about}`}`)
     else add('lifetime', describeLifetime(spec.lifetime))
   }
   if (seen === undefined) add('exists', 'no')
   else {
-    const declared = owned?.spec.foreign === undefined ? owned?.spec.lifetime.ttlMs : undefined
+    const declared = owned?.spec.external === undefined ? owned?.spec.lifetime.ttlMs : undefined
     const budget = owned?.spec.budgetBytes
     add('type', `${seen.type}, kept as ${seen.encoding}`)
     add(
@@ -125,13 +134,13 @@ function textOf(told: Explanation, paint: Paint): string {
   if (slot !== undefined) add('slot', count(slot))
   const width = Math.max(...lines.map(([head]) => head.length))
   return [
-    paint.bold(shown(key) || '(the empty key)'),
+    paint.bold(escapeKey(key) || '(the empty key)'),
     ...lines.map(([head, text]) => `  ${paint.dim(head.padEnd(width))}  ${text}`),
     ...valueLines(told, paint),
     ...faults.map(({ code, message }) => `  ${paint.red(code)}  ${message}`),
     ...nearest.map(
-      ({ owned: { entry, pattern }, because }) =>
-        `  ${paint.yellow('near')}  ${pattern.text} (${entry}): ${because}`,
+      ({ owned: { entry, pattern }, reason }) =>
+        `  ${paint.yellow('near')}  ${pattern.text} (${entry}): ${reason}`,
     ),
   ].join('\n')
 }
@@ -143,7 +152,7 @@ function valueLines({ value, seen }: Explanation, paint: Paint): string[] {
     ? bytes(value.count)
     : counted(value.count, seen.type === 'hash' ? 'field' : 'element')
   const parts = value.parts.map((part) => {
-    const head = [part.id, part.field === undefined ? undefined : shown(part.field), part.score]
+    const head = [part.id, part.field === undefined ? undefined : escapeKey(part.field), part.score]
       .filter((piece) => piece !== undefined)
       .join('  ')
     return `    ${head === '' ? '' : `${paint.dim(head)}  `}${partText(part)}`

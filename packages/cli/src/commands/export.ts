@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { prove } from 'keyspec'
-import { type Exported, exportKeys, select } from 'keyspec/inspect'
+import { validate } from 'keyspec'
+import { type Exported, exportKeys, selectKeys } from '@keyspec/inspect'
 import { command } from '../command.ts'
 import { exit, misused } from '../failure.ts'
 import { selectionOf, selectionOptions, serverOptions } from '../options.ts'
@@ -63,8 +63,8 @@ export const exportCommand = command({
     if (toStandardOutput && out.isTerminal)
       throw misused('an export is no text for a terminal: give --out FILE')
     const { schema, prefix, ...settings } = await config()
-    prove(schema, { prefix })
-    const selection = select(schema, selectionOf(options, { schema, prefix, ...settings }))
+    validate(schema, { prefix })
+    const selection = selectKeys(schema, selectionOf(options, { schema, prefix, ...settings }))
     const connection = await connect()
     const target = toStandardOutput
       ? { write: out.bytes, finish: async () => {}, discard: async () => {} }

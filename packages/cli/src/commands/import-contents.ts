@@ -1,4 +1,4 @@
-import { type ArchiveContents, shown } from 'keyspec/inspect'
+import { type ArchiveContents, escapeKey } from '@keyspec/inspect'
 import { table } from '../render/table.ts'
 import { bytes, count, counted } from '../render/units.ts'
 import type { Paint } from '../terminal/paint.ts'
@@ -23,7 +23,7 @@ export function contentsRecord(contents: ArchiveContents) {
     expired: contents.expired,
     firstExpiryAtMs: expiry?.first,
     lastExpiryAtMs: expiry?.last,
-    largest: largest === undefined ? undefined : { key: shown(largest.key), bytes: largest.bytes },
+    largest: largest === undefined ? undefined : { key: escapeKey(largest.key), bytes: largest.bytes },
     types: [...types].map(([type, sum]) => ({ type, ...sum })),
     entries: [...entries].map(([entry = null, sum]) => ({ entry, ...sum })),
   }
@@ -47,7 +47,7 @@ export function contentsText(contents: ArchiveContents, paint: Paint): string {
       ? 'no key expires'
       : `${count(contents.forever)} never expire, ${count(contents.expired)} expired since; ` +
         `the others between ${at(expiry.first)} and ${at(expiry.last)}`,
-    ...(largest === undefined ? [] : [`largest: ${shown(largest.key)}, ${bytes(largest.bytes)}`]),
+    ...(largest === undefined ? [] : [`largest: ${escapeKey(largest.key)}, ${bytes(largest.bytes)}`]),
     ...(contents.records === 0
       ? []
       : [

@@ -1,13 +1,13 @@
 import {
   type ArchiveSource,
-  importKeys,
+  escapeKey,
   type Imported,
+  importKeys,
   type ImportPreview,
   inspectArchive,
   previewImport,
   schemaDigest,
-  shown,
-} from 'keyspec/inspect'
+} from '@keyspec/inspect'
 import { type Call, command } from '../command.ts'
 import { refusal } from '../confirmation.ts'
 import { exit, type ExitCode, misused } from '../failure.ts'
@@ -80,7 +80,10 @@ async function read(
   for (const line of previewLines(preview!, policy)) log.say(line)
   const { records: keys, fresh, existing, expired, samples } = preview!
   if (out.json)
-    out.record({ record: 'preview', keys, fresh, existing, expired, samples: samples.map(shown) }, () => '')
+    out.record(
+      { record: 'preview', keys, fresh, existing, expired, samples: samples.map(escapeKey) },
+      () => '',
+    )
   if (existing > 0 && policy === 'fail') {
     log.say('nothing was written; --on-conflict skip leaves those that are there, replace replaces them')
     return exit.findings
@@ -127,7 +130,9 @@ function previewLines(
     `${counted(records, 'key')} in the file, ${counted(fresh, 'key')} to write`,
     ...(expired > 0 ? [`${counted(expired, 'key')} expired since the export, and left out`] : []),
     ...(existing > 0
-      ? [`${counted(existing, 'key')} there already, which ${verb}, such as ${samples.map(shown).join(' ')}`]
+      ? [
+          `${counted(existing, 'key')} there already, which ${verb}, such as ${samples.map(escapeKey).join(' ')}`,
+        ]
       : []),
   ]
 }
@@ -138,7 +143,7 @@ function report(
   { records, restored, kept, expired, samples }: Imported,
 ): ExitCode {
   out.record(
-    { record: 'imported', keys: records, restored, kept, expired, samples: samples.map(shown) },
+    { record: 'imported', keys: records, restored, kept, expired, samples: samples.map(escapeKey) },
     () =>
       `${counted(restored, 'key')} written` +
       (kept > 0 ? `, ${count(kept)} left as they were` : '') +
@@ -147,7 +152,7 @@ function report(
   if (policy !== 'fail' || kept === 0) return exit.fine
   // A key may also stand twice in an export, if the server grew its table meanwhile: the first was written.
   log.say(
-    `not all: ${samples.map(shown).join(' ')} came to be there after the preview, and stayed as they were`,
+    `not all: ${samples.map(escapeKey).join(' ')} came to be there after the preview, and stayed as they were`,
   )
   return exit.findings
 }

@@ -75,3 +75,33 @@ async function looked() {
     slot: explained.slot,
   }
 }
+
+test.each([
+  'audit',
+  'stats',
+  'cleanup',
+  'migrate plan',
+  'erase --entry session --yes',
+  'export --out /dev/null',
+  'copy --to redis://127.0.0.1:1 --yes',
+  'diff redis://127.0.0.1:1',
+])('keyspec %s of one node is refused, since it would leave out the keys of all others', async (words) => {
+  const { code, err, out } = await run(words.split(' '), { env: { REDIS_URL: cluster.urls[0]! } })
+  expect([code, out]).toEqual([2, ''])
+  expect(err).toBe(
+    'keyspec: the server is a node of a cluster, and the keys of all other nodes would be left out: give --cluster\n',
+  )
+})
+
+test('the other server of a copy or a comparison is refused likewise', async () => {
+  const to = cluster.urls[1]!
+  for (const [verb, flag] of [
+    ['copy --to', '--to-cluster'],
+    ['diff', '--other-cluster'],
+  ] as const) {
+    const { code, err } = await run([...verb.split(' '), to, '--cluster'], {
+      env: { REDIS_URL: cluster.urls[0]! },
+    })
+    expect([code, err]).toEqual([2, expect.stringContaining(`would be left out: give ${flag}`)])
+  }
+})

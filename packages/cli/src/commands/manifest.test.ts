@@ -28,7 +28,8 @@ test('describes what valibot validates, and keeps the order of paths', async () 
   expect(session.keys[0]).toMatchObject({
     pattern: 'session:<userId>',
     example: 'shop:session:42',
-    was: ['sess:<userId>'],
+    renamedFrom: ['sess:<userId>'],
+    phase: 2,
     value: { codec: 'json', jsonSchema: { type: 'object', required: ['user', 'cart'] } },
   })
 })

@@ -1,4 +1,4 @@
-import { manifestSchema } from 'keyspec/inspect'
+import { manifestSchema } from '@keyspec/inspect'
 import { command } from '../command.ts'
 import { manifestOf } from '../config/manifest-of.ts'
 import { exit } from '../failure.ts'

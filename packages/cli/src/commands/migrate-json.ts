@@ -1,4 +1,4 @@
-import type { MigrateState } from 'keyspec/inspect'
+import type { MigrateState } from '@keyspec/inspect'
 
 /** What each state means, for people and for the JSON Schema. */
 export const stateWords: Readonly<Record<MigrateState, string>> = {
@@ -10,6 +10,7 @@ export const stateWords: Readonly<Record<MigrateState, string>> = {
   moved: 'moved',
   dropped: 'stood at both names: the old value was deleted',
   gone: 'gone before their turn came: expired, deleted or moved by a reader',
+  note: 'notes on a cluster of keys that moved to another slot: deleted by run at phase 3',
   'without-ttl': 'without the time to live that is declared',
   undecodable: 'not to be read by the entry’s codec',
   decoded: 'read by the entry’s codec, as a sample',

@@ -1,4 +1,4 @@
-import { type MigrateState, shown } from 'keyspec/inspect'
+import { escapeKey, type MigrateState } from '@keyspec/inspect'
 import { table } from '../render/table.ts'
 import { bytes, count } from '../render/units.ts'
 import type { Output } from '../terminal/output.ts'
@@ -29,6 +29,7 @@ const HEADS: Readonly<Record<MigrateState, string>> = {
   moved: 'moved',
   dropped: 'old dropped',
   gone: 'gone',
+  note: 'notes',
   'without-ttl': 'no TTL',
   undecodable: 'unreadable',
   decoded: 'readable',
@@ -60,7 +61,7 @@ export function reportText(action: Action, sums: MigrateSums, paint: Paint): str
     ...(action === 'plan' ? [{ head: 'memory', right: true }] : []),
   ]
   const cells = rows.map(({ rule, counts, bytes: size }) => {
-    const names = [shown(rule.from.text), shown(rule.to.text)]
+    const names = [escapeKey(rule.from.text), escapeKey(rule.to.text)]
     return [
       ...(action === 'rollback' ? names.toReversed() : names),
       ...states.map((state) => count(counts[state] ?? 0)),
@@ -69,7 +70,7 @@ export function reportText(action: Action, sums: MigrateSums, paint: Paint): str
   })
   const notes = SHOWN.filter((state) => sums.count(state) > 0).map((state) => {
     const keys = rows.flatMap(({ samples }) => samples[state] ?? []).slice(0, 3)
-    const some = keys.map(shown).join(' ')
+    const some = keys.map(escapeKey).join(' ')
     return `${HEADS[state]}: ${stateWords[state]}, such as ${some.length > 90 ? `${some.slice(0, 89)}…` : some}`
   })
   return [table(columns, cells, paint), ...notes].join('\n')
@@ -80,13 +81,15 @@ function ruleRecord(action: Action, { rule, counts, samples, bytes: size }: Rule
     record: 'rule',
     action,
     entry: rule.entry,
-    program: rule.spec.foreign?.by ?? null,
+    program: rule.spec.external?.by ?? null,
     from: rule.from.text,
     to: rule.to.text,
     counts,
     bytes: size,
     samples: Object.fromEntries(
-      SHOWN.flatMap((state) => (samples[state] === undefined ? [] : [[state, samples[state].map(shown)]])),
+      SHOWN.flatMap((state) =>
+        samples[state] === undefined ? [] : [[state, samples[state].map(escapeKey)]],
+      ),
     ),
   }
 }

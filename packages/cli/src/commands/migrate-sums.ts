@@ -1,8 +1,8 @@
-import type { MigratePortion, MigrateState, Rule } from 'keyspec/inspect'
+import type { MigrateShare, MigrateState, RenameRule } from '@keyspec/inspect'
 
 /** What was found or done under one rule. */
 export interface RuleSum {
-  readonly rule: Rule
+  readonly rule: RenameRule
   readonly counts: { readonly [state in MigrateState]?: number }
   readonly samples: { readonly [state in MigrateState]?: readonly Buffer[] }
   /** Memory of the keys that wait. */
@@ -13,7 +13,7 @@ export interface RuleSum {
 export interface MigrateSums {
   /** How many keys are in any of these states, over all rules. */
   count(...states: readonly MigrateState[]): number
-  add(portions: readonly MigratePortion[]): void
+  add(shares: readonly MigrateShare[]): void
   rows(): readonly RuleSum[]
 }
 
@@ -25,8 +25,8 @@ export function migrateSums(): MigrateSums {
   const totals = new Map<MigrateState, number>()
   return {
     count: (...states) => states.reduce((sum, state) => sum + (totals.get(state) ?? 0), 0),
-    add(portions) {
-      for (const { rule, state, keys, bytes, samples } of portions) {
+    add(shares) {
+      for (const { rule, state, keys, bytes, samples } of shares) {
         totals.set(state, (totals.get(state) ?? 0) + keys)
         const { from } = rule
         const sum = sums.get(from.text) ?? { rule, counts: {}, samples: {}, bytes: 0 }

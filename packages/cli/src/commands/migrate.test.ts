@@ -93,7 +93,7 @@ test.each<[string, string, string]>([
   ['the older value', 'run --keep old --yes', 'whoever reads both names writes to the new one'],
   ['what belongs to another', 'plan --keep new', '--keep is for migrate run'],
   ['an entry that is not there', 'run --entry sess --yes', 'the schema has no entry "sess"'],
-  ['an old name that is not there', 'rollback --was x:<id> --yes', 'there are sess:<userId>'],
+  ['an old name that is not there', 'rollback --renamed-from x:<id> --yes', 'there are sess:<userId>'],
   ['nobody to ask', 'run', '--yes does it without asking'],
 ])('%s moves nothing', async (_, words, said) => {
   const { code, err, out } = await run(words)

@@ -1,11 +1,11 @@
-import { prove } from 'keyspec'
+import { validate } from 'keyspec'
 import {
-  type MigratePortion,
+  type MigrateShare,
   planMigration,
   rollBackMigration,
   runMigration,
   verifyMigration,
-} from 'keyspec/inspect'
+} from '@keyspec/inspect'
 import { command } from '../command.ts'
 import { refusal } from '../confirmation.ts'
 import { exit, misused } from '../failure.ts'
@@ -30,7 +30,10 @@ export const migrate = command({
       value: 'new',
       about: 'run: where a key stands at both names, delete the old value; else both are left',
     },
-    was: { value: 'PATTERN', about: 'rollback: the old name to go back to, where there were several' },
+    'renamed-from': {
+      value: 'PATTERN',
+      about: 'rollback: the old name to go back to, where there were several',
+    },
     sample: {
       value: 'KEYS',
       number: true,
@@ -41,7 +44,10 @@ export const migrate = command({
     ...confirmOptions,
   },
   examples: [
-    ['keyspec migrate plan', 'the keys at old names (`was` in the schema), and what stands in their way'],
+    [
+      'keyspec migrate plan',
+      'the keys at old names (`renamedFrom` in the schema), and what stands in their way',
+    ],
     ['keyspec migrate run --entry session', 'moves the keys of an entry; asks first'],
     ['keyspec migrate run --keep new --yes', 'all keys; of two values the one at the new name stays'],
     ['keyspec migrate verify', 'that nothing is left, and what was moved can be read'],
@@ -59,7 +65,7 @@ export const migrate = command({
       )
     for (const [option, meant] of [
       ['keep', 'run'],
-      ['was', 'rollback'],
+      ['renamed-from', 'rollback'],
       ['sample', 'verify'],
       ['expect', 'verify'],
     ] as const)
@@ -67,17 +73,24 @@ export const migrate = command({
         throw misused(`--${option} is for migrate ${meant}`)
     const settings = await call.config()
     const { schema, prefix } = settings
-    prove(schema, { prefix })
+    validate(schema, { prefix })
     const { entries, under } = selectionOf(options, settings)
-    const how = { prefix, entries, under, was: options.was, maxLoad: options['max-load'], signal }
+    const how = {
+      prefix,
+      entries,
+      under,
+      renamedFrom: options['renamed-from'],
+      maxLoad: options['max-load'],
+      signal,
+    }
     const connection = await call.connect()
 
-    const watch = async (work: AsyncIterable<readonly MigratePortion[]>, told: (seen: number) => string) => {
+    const watch = async (work: AsyncIterable<readonly MigrateShare[]>, told: (seen: number) => string) => {
       const sums = migrateSums()
       let seen = 0
-      for await (const portions of work) {
-        sums.add(portions)
-        for (const { keys } of portions) seen += keys
+      for await (const shares of work) {
+        sums.add(shares)
+        for (const { keys } of shares) seen += keys
         log.progress(() => told(seen))
       }
       log.done()
@@ -125,8 +138,8 @@ export const migrate = command({
         ? runMigration(schema, connection, { ...how, keep: options.keep })
         : rollBackMigration(schema, connection, how)
     try {
-      for await (const portions of work) {
-        sums.add(portions)
+      for await (const shares of work) {
+        sums.add(shares)
         log.progress(() => `moved ${headway(sums.count('moved', 'dropped', 'gone'), waiting, since)}`)
       }
     } catch (error) {

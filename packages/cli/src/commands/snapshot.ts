@@ -6,10 +6,11 @@ import {
   replicaSnapshot,
   type ReplicaTarget,
   SnapshotError,
-  snapshotSource,
   type SnapshotPart,
+  snapshotSource,
   type SnapshotSource,
-} from 'keyspec/inspect'
+} from '@keyspec/inspect'
+import { addressOf } from '../address.ts'
 import type { Call, Given, Options, Settings } from '../command.ts'
 import { type Target, targetOf } from '../connect.ts'
 import { exit, Failure, misused } from '../failure.ts'
@@ -47,7 +48,7 @@ export async function withKeys<T>(
     return use({ from: await call.connect(), snapshot: undefined })
   }
   const target = namedTarget(call, settings)
-  const database = target === undefined ? 0 : databaseOf(target.url)
+  const database = target === undefined ? 0 : addressOf(target.url).database
   const options = { database, valueBytes }
   try {
     if (file !== undefined) {
@@ -134,34 +135,23 @@ function namedTarget({ options, env }: SnapshotCall, settings: Settings): Target
   return targetOf(flags, env, settings)
 }
 
-function databaseOf(url: string): number {
-  // What is no URL is said when it is connected to.
-  if (!URL.canParse(url)) return 0
-  const { protocol, pathname, searchParams } = new URL(url)
-  return Number((protocol === 'unix:' ? searchParams.get('db') : pathname.slice(1)) ?? 0)
-}
-
 async function mastersOf(target: Target, connection: Connection): Promise<ReplicaTarget[]> {
-  const { protocol, hostname, port, username, password, pathname } = new URL(target.url)
+  const { protocol, hostname, port, path, username, password } = addressOf(target.url)
   if (target.sentinel !== undefined)
     throw misused(
       '--snapshot asks one server: give --url of the master, or better of a replica, without --sentinel',
     )
-  const credentials = {
-    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
-    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
-  }
-  if (protocol === 'unix:') return [{ path: pathname, ...credentials }]
+  const credentials = { username, password }
+  if (protocol === 'unix:') return [{ path, ...credentials }]
   const tls = protocol === 'rediss:'
-  if (target.cluster !== true)
-    return [{ host: bare(hostname), port: Number(port || 6379), tls, ...credentials }]
+  if (target.cluster !== true) return [{ host: hostname, port, tls, ...credentials }]
   // id address:port@bus,name flags master … slots: those that hold slots, and are there.
   const nodes = String(await connection.send(['CLUSTER', 'NODES'], { firstKey: 0, keyCount: 0 }))
   return nodes.split('\n').flatMap((line) => {
     const [, address = '', flags = '', , , , , , ...slots] = line.split(' ')
     if (!/\bmaster\b/.test(flags) || /\bfail\b|noaddr/.test(flags) || slots.length === 0) return []
     const [, host = '', nodePort] = /^(.*):(\d+)(?:@|$)/.exec(address) ?? []
-    return [{ host: host === '' ? bare(hostname) : bare(host), port: Number(nodePort), tls, ...credentials }]
+    return [{ host: host === '' ? hostname : bare(host), port: Number(nodePort), tls, ...credentials }]
   })
 }
 

@@ -1,13 +1,13 @@
 import {
   type Bucket,
-  type NamedPortion,
-  shown,
+  escapeKey,
+  type NamedShare,
   type SnapshotSource,
   stats as statsOf,
   type Stats,
   type StatsGroup,
   type Tallied,
-} from 'keyspec/inspect'
+} from '@keyspec/inspect'
 import { type Call, command, type Given } from '../command.ts'
 import { exit, misused } from '../failure.ts'
 import { selectionOf, selectionOptions, serverOptions } from '../options.ts'
@@ -108,7 +108,7 @@ function jsonOf(
     of,
     all: talliedJson(all),
     groups: groups.map((group) => ({ name: group.name, ...talliedJson(group) })),
-    biggest: biggest.map(({ key, ...rest }) => ({ key: shown(key), ...rest })),
+    biggest: biggest.map(({ key, ...rest }) => ({ key: escapeKey(key), ...rest })),
   }
 }
 
@@ -201,8 +201,8 @@ function textOf(
           type,
           entry ?? '(no entry)',
           key.length > LONGEST_NAME
-            ? `${shown(key.subarray(0, LONGEST_NAME))}…`
-            : shown(key) || '(the empty key)',
+            ? `${escapeKey(key.subarray(0, LONGEST_NAME))}…`
+            : escapeKey(key) || '(the empty key)',
         ]),
         paint,
       ),
@@ -213,12 +213,12 @@ function textOf(
 
 const LONGEST_NAME = 100
 
-function namesOf(portions: readonly NamedPortion[]): string {
-  const [only, ...others] = portions
+function namesOf(shares: readonly NamedShare[]): string {
+  const [only, ...others] = shares
   if (only === undefined) return ''
   return others.length === 0
     ? only.name
-    : portions.map(({ name, share }) => `${name} ${percent(share)}`).join(', ')
+    : shares.map(({ name, share }) => `${name} ${percent(share)}`).join(', ')
 }
 
 /** The buckets in which any of the groups has keys. */

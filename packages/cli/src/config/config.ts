@@ -1,5 +1,5 @@
 import type { Connection, Schema } from 'keyspec'
-import type { ServerPolicy } from 'keyspec/inspect'
+import type { ServerPolicy } from '@keyspec/inspect'
 
 /** What `keyspec.config.ts` says: the schema, and where its keys are. Flags and REDIS_URL win over it. */
 export interface Config {

@@ -1,4 +1,5 @@
-import { type Manifest, manifest, owned } from 'keyspec/inspect'
+import { type Manifest, manifest } from '@keyspec/inspect'
+import { patternsOf } from 'keyspec/extend'
 import type { Settings } from '../command.ts'
 
 type SchemaConverter = NonNullable<NonNullable<Parameters<typeof manifest>[1]>['jsonSchemaOf']>
@@ -12,7 +13,7 @@ export async function manifestOf({ schema, prefix }: Settings): Promise<Manifest
 async function converterFor(
   schema: Settings['schema'],
 ): Promise<{ readonly jsonSchemaOf?: SchemaConverter }> {
-  if (![...owned(schema)].some(({ spec }) => vendorsOf(spec.codec).includes('valibot'))) return {}
+  if (![...patternsOf(schema)].some(({ spec }) => vendorsOf(spec.codec).includes('valibot'))) return {}
   let toJsonSchema: (schema: never, options: object) => object
   try {
     ;({ toJsonSchema } = await import('@valibot/to-json-schema'))

@@ -1,4 +1,4 @@
-import type { Estimate } from 'keyspec/inspect'
+import type { Estimate } from '@keyspec/inspect'
 
 /** An estimate with its interval, `400 (380–420)`; what was counted whole stands alone. */
 export function estimate({ value, low, high }: Estimate, unit: (value: number) => string): string {

@@ -1,4 +1,4 @@
-import { shown } from 'keyspec/explain'
+import { escapeKey } from '@keyspec/inspect/explain'
 
 /** A value on one line, cut where it is long: text as it is, bytes in hex, vectors by their dimension and first numbers. */
 export function value(given: unknown): string {
@@ -21,7 +21,7 @@ export function stored(bytes: Buffer): string {
   const beginning = bytes.subarray(0, LONGEST)
   const isText = !beginning.includes(0) && !/\uFFFD/.test(beginning.toString().slice(0, -3))
   if (!isText) return hex(bytes)
-  return `${shown(beginning)}${bytes.length > LONGEST ? cutAt(bytes.length) : ''}`
+  return `${escapeKey(beginning)}${bytes.length > LONGEST ? cutAt(bytes.length) : ''}`
 }
 
 const LONGEST = 2048
@@ -29,7 +29,9 @@ const MOST_BYTES = 64
 const MOST_NUMBERS = 4
 
 function text(given: string): string {
-  return given.length > LONGEST ? `${shown(given.slice(0, LONGEST))}${cutAt(given.length)}` : shown(given)
+  return given.length > LONGEST
+    ? `${escapeKey(given.slice(0, LONGEST))}${cutAt(given.length)}`
+    : escapeKey(given)
 }
 
 function cutAt(length: number): string {

@@ -1,4 +1,4 @@
-import type { Writable } from '../run.ts'
+import type { Writable } from '../host.ts'
 import { paint, type Paint } from './paint.ts'
 
 /** Standard output: data as text for people, or as JSON. */

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import type { Writable } from '../run.ts'
+import type { Writable } from '../host.ts'
 
 const COLOURS = ['bold', 'dim', 'red', 'green', 'yellow'] as const
 
