@@ -2,8 +2,8 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { commandLine, needRedis, ownFile, redisName } from '@keyspec-systems/program'
-import { describeLifetime, prove } from 'keyspec'
-import { usage } from 'keyspec/inspect'
+import { describeLifetime, validate } from 'keyspec'
+import { usage } from '@keyspec/inspect'
 import { fromNodeRedis } from 'keyspec/node-redis'
 import { startRedis } from 'keyspec/testing'
 import { createClient } from 'redis'
@@ -35,7 +35,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.exitCode = await run()
 
 async function run(): Promise<number> {
-  prove(all)
+  validate(all)
   console.log('five keyspaces on one database: no key could belong to two entries')
   const named = process.env['REDIS_URL']?.trim() ?? ''
   try {

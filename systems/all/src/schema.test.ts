@@ -1,14 +1,14 @@
-import { mount, prove, SchemaError, string, text } from 'keyspec'
+import { mount, SchemaError, string, text, validate } from 'keyspec'
 import { expect, test } from 'vitest'
 import { all } from './schema.ts'
 
 test('the five keyspaces on one database are disjoint', () => {
   expect(Object.keys(all)).toHaveLength(5)
-  expect(() => prove(all)).not.toThrow()
+  expect(() => validate(all)).not.toThrow()
 })
 
 test('one entry that could own another’s key is found, by name', () => {
   const greedy = { ...all, greedy: mount('cache:', { any: string('<a>:<b>', text, { ttl: '1h' }) }) }
-  expect(() => prove(greedy)).toThrow(SchemaError)
-  expect(() => prove(greedy)).toThrow(/greedy\.any.*tutor\.|tutor\..*greedy\.any/s)
+  expect(() => validate(greedy)).toThrow(SchemaError)
+  expect(() => validate(greedy)).toThrow(/greedy\.any.*tutor\.|tutor\..*greedy\.any/s)
 })

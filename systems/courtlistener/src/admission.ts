@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { hour } from 'keyspec'
+import { param } from 'keyspec'
 import type { Quota } from 'keyspec/recipes'
 
 /** The hour's calls are used up, and the next hour is further off than one was willing to wait. */
@@ -48,7 +48,7 @@ export function admission(quota: Quota, { maxWaitMs, log, signal }: AdmissionOpt
         const taken = await quota.take()
         if (taken.previousUsed !== undefined) {
           log(
-            `hour ${hour.encode(taken.window)} begins with 0 of ${taken.limit} calls used; the hour before used ${taken.previousUsed}`,
+            `hour ${param.hour.encode(taken.window)} begins with 0 of ${taken.limit} calls used; the hour before used ${taken.previousUsed}`,
           )
         }
         if (taken.allowed) {

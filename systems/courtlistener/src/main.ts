@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { commandLine, keyspaceTable, redisName } from '@keyspec-systems/program'
+import { sleep } from '@keyspec-systems/program/retry'
 import { startRedis } from 'keyspec/testing'
 import { cleanup } from './cleanup.ts'
 import { openCourtlistener } from './keyspace.ts'
@@ -94,7 +94,7 @@ async function main(): Promise<void> {
     })
     tell(report)
     if (values.once || stop.signal.aborted) break
-    await wait(intervalMs, undefined, { signal: stop.signal })
+    await sleep(intervalMs, stop.signal)
   }
   console.log('\nKeyspace')
   for (const line of await keyspaceTable(schema, connection)) console.log(line)

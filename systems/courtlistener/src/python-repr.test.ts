@@ -41,7 +41,7 @@ test('what is written is read back', () => {
   )
 })
 
-describe.runIf(hasPython)('a Python process', () => {
+describe.runIf(hasPython)('a Python process (needs Python 3)', () => {
   test('reads what we write, and writes it the same', () => {
     const cases = fc.sample(fc.array(texts), 100)
     const dicts = fc.sample(fc.dictionary(texts, texts), 100)

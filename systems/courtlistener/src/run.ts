@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { hour, isUnavailable } from 'keyspec'
+import { isUnavailable, param } from 'keyspec'
 import { admission, QuotaExhaustedError } from './admission.ts'
 import type { ConnectionMetrics } from './health.ts'
 import { type Opened, openCourtlistener } from './keyspace.ts'
@@ -301,7 +301,7 @@ class Run {
     this.#hours.add(window.getTime())
     await runState(keys, this.#dagRunId).update({
       api_calls_this_hour: used,
-      current_hour: hour.encode(window),
+      current_hour: param.hour.encode(window),
     })
   }
 

@@ -1,13 +1,13 @@
 import {
   type FieldInputs,
+  fields,
   type FieldValues,
   hash,
-  hour,
   integer,
   json,
   type Keyspace,
   list,
-  record,
+  param,
   set,
   string,
   text,
@@ -41,7 +41,7 @@ export function courtlistenerSchema(settings: Settings = defaults) {
   const limit = callLimitPerHour - safetyBuffer
   const counterTtl = `${settings.counterTtlHours}h` as const
   const state = { ttl: `${settings.stateTtlHours}h` } as const
-  const ofHour = { ttl: counterTtl, params: { hour } } as const
+  const ofHour = { ttl: counterTtl, params: { hour: param.hour } } as const
 
   return {
     calls: quota('courtlistener:rate_limit:<hour>', {
@@ -62,7 +62,7 @@ export function courtlistenerSchema(settings: Settings = defaults) {
       about: 'Dockets that could not be fetched, the newest first',
     }),
 
-    failedReasons: hash('courtlistener:failed_reason:<hour>', record(json(FailureReason)), {
+    failedReasons: hash('courtlistener:failed_reason:<hour>', fields(json(FailureReason)), {
       ...ofHour,
       about: 'Why and when each docket of that list failed',
     }),
@@ -74,7 +74,7 @@ export function courtlistenerSchema(settings: Settings = defaults) {
       ...state,
       about: 'The dockets that a run has stored; `dockets_processed` follows it',
     }),
-    taskDurations: hash('courtlistener:task_duration:<dagRunId*>', record(integer), {
+    taskDurations: hash('courtlistener:task_duration:<dagRunId*>', fields(integer), {
       ...state,
       about: 'How many ms each task of a run took',
     }),

@@ -4,9 +4,9 @@ import {
   importKeys,
   inspectArchive,
   previewImport,
-  select,
   type SelectionOptions,
-} from 'keyspec/inspect'
+  selectKeys,
+} from '@keyspec/inspect'
 import { startRedis, type TemporaryRedis } from 'keyspec/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Opened, openDocuments } from './keyspace.ts'
@@ -31,7 +31,7 @@ afterAll(async () => {
 async function backup(chosen: SelectionOptions): Promise<Buffer> {
   const chunks: Buffer[] = []
   const how = { schema: from.schema, keyspec: '0.1.0', maxLoad: 1 }
-  for await (const { bytes } of exportKeys(from.connection, select(from.schema, chosen), how))
+  for await (const { bytes } of exportKeys(from.connection, selectKeys(from.schema, chosen), how))
     chunks.push(bytes)
   return Buffer.concat(chunks)
 }
@@ -61,7 +61,7 @@ test('one kind of data is backed up by its prefix, and comes back on another ser
   expect(await target.command('PEXPIRETIME', 'cache:doc:chunks:a')).toBe(
     await source.command('PEXPIRETIME', 'cache:doc:chunks:a'),
   )
-  const cache = select(from.schema, { under: 'cache:' })
+  const cache = selectKeys(from.schema, { under: 'cache:' })
   for await (const { differences } of diffServers(from.connection, to.connection, cache, { maxLoad: 1 }))
     expect(differences).toEqual([])
 })

@@ -1,5 +1,5 @@
-import { prove } from 'keyspec'
-import { matcher, usage } from 'keyspec/inspect'
+import { validate } from 'keyspec'
+import { matcher, usage } from '@keyspec/inspect'
 import { startRedis, type TemporaryRedis } from 'keyspec/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Python, startPython } from '../../../test-support/python.ts'
@@ -58,7 +58,7 @@ const entries = [
 test('the schema is the document’s table, with its types and lifetimes', () => {
   const table = Object.entries(documents).flatMap(([entry, kind]) =>
     kind.keys
-      .filter(({ foreign, pattern }) => foreign === undefined && !pattern.text.startsWith('cache:lock:'))
+      .filter(({ external, pattern }) => external === undefined && !pattern.text.startsWith('cache:lock:'))
       .map((spec) => [entry, spec.pattern.text.replace('*>', '>'), spec.type, spec.lifetime.ttlMs]),
   )
   const ms = (seconds: number) => seconds * 1000
@@ -75,7 +75,7 @@ test('the schema is the document’s table, with its types and lifetimes', () =>
     ['rateLimit', 'rate:limit:<resource>:<identifier>', 'string', ms(60)],
     ['result', 'results:job:<queue>:<jobId>', 'string', ms(days)],
   ])
-  expect(() => prove(documentsSchema())).not.toThrow()
+  expect(() => validate(documentsSchema())).not.toThrow()
 })
 
 describe.each(entries)('%s and a Python program', (entry, name, ttl) => {

@@ -56,7 +56,7 @@ const mark = text as Codec<any> as Codec<string | number>
 const olderOcr = string('cache:ocr:<rest*>', text, {
   ttl: '7d',
   about: 'The text of a document, as older programs kept it',
-  was: ['ocr:<rest*>'],
+  renamedFrom: { pattern: 'ocr:<rest*>', phase: 2 },
 })
 
 /** How the keyspace may differ from the one of a system that runs by itself. */
@@ -77,37 +77,37 @@ export function documentsSchema({ limit = 600, per = '1m', ownsOcr = true }: Doc
     state: string('cache:doc:state:<documentUuid>', json(DocumentState), {
       ttl: '7d',
       about: 'How far a document is',
-      was: ['doc:state:<documentUuid>'],
+      renamedFrom: { pattern: 'doc:state:<documentUuid>', phase: 2 },
     }),
     // The text is what costs most to make again: OCR.
     ocrResult: cache('cache:doc:ocr_result:<documentUuid>', json(OcrResult), {
       ttl: '7d',
       about: 'The text of a document, page after page',
-      was: ['doc:ocr_result:<documentUuid>'],
+      renamedFrom: { pattern: 'doc:ocr_result:<documentUuid>', phase: 2 },
       lock: 'cache:lock:doc:ocr_result:<documentUuid>',
     }),
     chunks: cache('cache:doc:chunks:<documentUuid>', json(Chunks), {
       ttl: '2d',
       about: 'A document’s text in pieces',
-      was: ['doc:chunks:<documentUuid>'],
+      renamedFrom: { pattern: 'doc:chunks:<documentUuid>', phase: 2 },
       lock: 'cache:lock:doc:chunks:<documentUuid>',
     }),
     allExtractedMentions: cache('cache:doc:all_extracted_mentions:<documentUuid>', json(ExtractedMentions), {
       ttl: '2d',
       about: 'All that a document names',
-      was: ['doc:all_extracted_mentions:<documentUuid>'],
+      renamedFrom: { pattern: 'doc:all_extracted_mentions:<documentUuid>', phase: 2 },
       lock: 'cache:lock:doc:all_extracted_mentions:<documentUuid>',
     }),
     canonicalEntities: cache('cache:doc:canonical_entities:<documentUuid>', json(CanonicalEntities), {
       ttl: '3d',
       about: 'Who or what a document’s names mean',
-      was: ['doc:canonical_entities:<documentUuid>'],
+      renamedFrom: { pattern: 'doc:canonical_entities:<documentUuid>', phase: 2 },
       lock: 'cache:lock:doc:canonical_entities:<documentUuid>',
     }),
     resolvedMentions: cache('cache:doc:resolved_mentions:<documentUuid>', json(ResolvedMentions), {
       ttl: '3d',
       about: 'What each place in a document means',
-      was: ['doc:resolved_mentions:<documentUuid>'],
+      renamedFrom: { pattern: 'doc:resolved_mentions:<documentUuid>', phase: 2 },
       lock: 'cache:lock:doc:resolved_mentions:<documentUuid>',
     }),
 
@@ -115,12 +115,12 @@ export function documentsSchema({ limit = 600, per = '1m', ownsOcr = true }: Doc
     olderChunk: string('cache:chunk:<rest*>', text, {
       ttl: '2d',
       about: 'A piece of a document, as older programs kept it',
-      was: ['chunk:<rest*>'],
+      renamedFrom: { pattern: 'chunk:<rest*>', phase: 2 },
     }),
     olderEntity: string('cache:entity:<rest*>', text, {
       ttl: '3d',
       about: 'What a name means, as older programs kept it',
-      was: ['entity:<rest*>'],
+      renamedFrom: { pattern: 'entity:<rest*>', phase: 2 },
     }),
     ...(ownsOcr ? { olderOcr } : {}),
 

@@ -1,4 +1,4 @@
-import { type Duration, integer, type Kind, json, string, timestamp } from 'keyspec'
+import { type Duration, integer, type Kind, json, string, sqlDate } from 'keyspec'
 import { sequence, watermark, workQueue } from 'keyspec/recipes'
 import { Job, JobDone } from './job.ts'
 
@@ -12,15 +12,15 @@ export function mirrulationsSchema({ lease = '5m' }: { readonly lease?: Duration
   return {
     jobs: workQueue('jobs_waiting_queue', json(Job), {
       about: 'Jobs of the mirror',
-      because: 'the jobs are the state of the mirror, and stay until they are done',
+      reason: 'the jobs are the state of the mirror, and stay until they are done',
       lease,
       attempts: 3,
       id: 'job_id',
       result: json(JobDone),
-      keepDone: 10_000,
+      keepCompleted: 10_000,
       failedField: 'url',
       // Beyond what one moment of regulations.gov can hold, so that a generator that starts again knows all of its last page.
-      remember: 25_000,
+      dedupeWindow: 25_000,
       keys: {
         waiting: 'jobs_waiting_queue',
         inProgress: 'jobs_in_progress',
@@ -34,7 +34,7 @@ export function mirrulationsSchema({ lease = '5m' }: { readonly lease?: Duration
         recent: 'jobs_added',
         errors: false,
       },
-      tallies: {
+      counters: {
         by: 'job_type',
         waiting: {
           dockets: 'num_jobs_dockets_waiting',
@@ -54,17 +54,17 @@ export function mirrulationsSchema({ lease = '5m' }: { readonly lease?: Duration
 
     clients: sequence('total_num_client_ids', {
       ...state,
-      because: 'the number of clients so far, and so the last id given to one: ids never repeat',
+      reason: 'the number of clients so far, and so the last id given to one: ids never repeat',
       about: 'How many client ids were given',
-      was: ['last_client_id'],
+      renamedFrom: { pattern: 'last_client_id', phase: 2 },
     }),
 
     docketsSeen: seenUpTo('dockets_last_timestamp', 'docket_last_timestamp'),
     documentsSeen: seenUpTo('documents_last_timestamp', 'document_last_timestamp'),
     commentsSeen: seenUpTo('comments_last_timestamp', 'comment_last_timestamp'),
-    seen: watermark('last_timestamp', timestamp, {
+    seen: watermark('last_timestamp', sqlDate, {
       ...state,
-      because: 'the newest of the three, for whoever asks how far the mirror is',
+      reason: 'the newest of the three, for whoever asks how far the mirror is',
       about: 'The last change of any kind that the work generator has seen, UTC',
     }),
 
@@ -73,9 +73,9 @@ export function mirrulationsSchema({ lease = '5m' }: { readonly lease?: Duration
     commentsTotal: total('comments'),
     bucketSize: string('mirrulations_bucket_size', integer, {
       ...state,
-      because: 'the size stays true until it is measured again',
+      reason: 'the size stays true until it is measured again',
       about: 'Bytes in the mirror',
-      was: ['MIRRULATION_BUCKET_SIZE'],
+      renamedFrom: { pattern: 'MIRRULATION_BUCKET_SIZE', phase: 2 },
     }),
 
     oldDocketsQueue: leftBehind('num_jobs_num_jobs_dockets_queue_queue'),
@@ -93,19 +93,19 @@ export interface LeftBehind {
   get(): Promise<number | undefined>
 }
 
-function seenUpTo(pattern: string, was: string) {
-  return watermark(pattern, timestamp, {
+function seenUpTo(pattern: string, renamedFrom: string) {
+  return watermark(pattern, sqlDate, {
     ...state,
-    because: 'where the work generator goes on after a restart',
+    reason: 'where the work generator goes on after a restart',
     about: 'The last change that the work generator has seen, UTC',
-    was: [was],
+    renamedFrom: { pattern: renamedFrom, phase: 2 },
   })
 }
 
 function total(kind: 'dockets' | 'documents' | 'comments') {
   return string(`regulations_total_${kind}`, integer, {
     ...state,
-    because: 'the last count stays the best one until regulations.gov answers again',
+    reason: 'the last count stays the best one until regulations.gov answers again',
     about: `How many ${kind} regulations.gov has`,
   })
 }
@@ -114,7 +114,7 @@ function total(kind: 'dockets' | 'documents' | 'comments') {
 function leftBehind(name: string): Kind<() => LeftBehind> {
   return string(name, integer, {
     ...state,
-    because: 'it was left in production by an old program, and is nobody’s to delete',
+    reason: 'it was left in production by an old program, and is nobody’s to delete',
     about: 'Legacy: written by old programs, by nothing of today',
   })
 }

@@ -79,7 +79,7 @@ test('the schema owns the rows of the document, their staging key and their lock
   ])
   for (const kind of Object.values(moviesSchema()))
     for (const { lifetime } of kind.keys)
-      if (lifetime.ttlMs === 'forever') expect(lifetime).toMatchObject({ because: /\w/ })
+      if (lifetime.ttlMs === 'forever') expect(lifetime).toMatchObject({ reason: /\w/ })
 })
 
 test('white space does not matter in a hash, and case does', async () => {

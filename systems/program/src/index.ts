@@ -1,5 +1,6 @@
 export { type Child, startChild } from './child.ts'
 export { commandLine, misuse } from './command-line.ts'
+export { delayOf } from './delay.ts'
 export { keyspaceTable } from './keyspace-table.ts'
 export { ownFile } from './own-file.ts'
 export { needRedis, redisName } from './need-redis.ts'

@@ -1,5 +1,5 @@
 import { type Connection, describeLifetime, type Schema } from 'keyspec'
-import { usage } from 'keyspec/inspect'
+import { usage } from '@keyspec/inspect'
 import { table } from './table.ts'
 
 /**
@@ -17,12 +17,12 @@ export async function keyspaceTable(schema: Schema, connection: Connection, pref
       continue
     }
     const { entry, pattern, spec, legacy } = owned
-    const { foreign } = spec
-    const isPassing = legacy || foreign !== undefined || /(?:^|:)lock:/.test(pattern.text)
+    const { external } = spec
+    const isPassing = legacy || external !== undefined || /(?:^|:)lock:/.test(pattern.text)
     if (keys === 0 && isPassing) continue
     // What follows the colon is why something lives forever.
     const [words] = describeLifetime(spec.lifetime).split(':')
-    const lifetime = foreign === undefined ? words! : `${foreign.by}’s`
+    const lifetime = external === undefined ? words! : `${external.by}’s`
     rows.push([entry, pattern.text, spec.type, legacy ? `${lifetime}, old name` : lifetime, keys, bytes])
   }
   rows.push(['total', '', '', '', allKeys, allBytes])

@@ -1,3 +1,5 @@
+import { delayOf, LONGEST_DELAY_MS } from './delay.ts'
+
 /** What a program says to the process that started it, when there is one: that it is ready, and where. */
 export function report(message: { readonly ready: true; readonly url?: string }): void {
   process.send?.(message)
@@ -23,9 +25,16 @@ export async function program(name: string, run: (stop: AbortSignal) => Promise<
   }
 }
 
-/** Waits, unless the signal is or gets aborted; then it ends at once. */
+/** Waits, however long, unless the signal is or gets aborted; then it ends at once. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
+  for (let leftMs = ms; ; leftMs -= LONGEST_DELAY_MS) {
+    if (signal.aborted) return
+    await step(delayOf(leftMs), signal)
+    if (leftMs <= LONGEST_DELAY_MS) return
+  }
+}
+
+async function step(ms: number, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
     const timer = setTimeout(done, ms)
     function done(): void {

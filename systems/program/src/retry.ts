@@ -1,4 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises'
+export { delayOf } from './delay.ts'
+
+import { pause } from './program.ts'
 
 /** How patiently a client of another service tries again. */
 export interface RetryOptions {
@@ -64,7 +66,10 @@ export function reasonOf(
   return status >= 500 ? 'unavailable' : 'refused'
 }
 
-/** Waits; rejects when the signal ends it. */
+/** Waits, however long; rejects when the signal ends it. */
 export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  await wait(ms, undefined, signal === undefined ? {} : { signal })
+  await pause(ms, signal ?? NEVER)
+  signal?.throwIfAborted()
 }
+
+const NEVER = new AbortController().signal

@@ -86,7 +86,7 @@ async function job(): Promise<void> {
 
   const tallies = new Tallies()
   const startedAt = performance.now()
-  const enough = AbortSignal.timeout(told.seconds * 1000)
+  const enough = AbortSignal.timeout(Math.min(told.seconds * 1000, 2 ** 31 - 1))
   await traffic({ url, site: site.url, users: told.students, tallies, enough, stop: stop.signal })
   const seconds = (performance.now() - startedAt) / 1000
 

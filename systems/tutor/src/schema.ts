@@ -1,5 +1,5 @@
-import { digest, json, string, text } from 'keyspec'
-import { cache, recent, seen, slidingWindow } from 'keyspec/recipes'
+import { json, param, string, text } from 'keyspec'
+import { cache, cappedList, dedupe, slidingWindow } from 'keyspec/recipes'
 
 import { EmbeddingEntry, LlmEntry, OcrEntry, WebPage, YoutubeTranscript } from './shape/cached.ts'
 import { Session } from './shape/session.ts'
@@ -40,23 +40,23 @@ export function tutorSchema({ cacheTtlSeconds = 86_400, rateLimitEnabled = true 
 
     ocr: cache('cache:ocr:<contentHash>', json(OcrEntry), {
       ttl: '7d',
-      params: { contentHash: digest() },
+      params: { contentHash: param.digest() },
       about: 'The text of a file, by the SHA-256 of its bytes',
     }),
     embedding: cache('cache:embedding:<contentHash>', json(EmbeddingEntry), {
       ttl: `${cacheTtlSeconds}s`,
-      params: { contentHash: digest() },
+      params: { contentHash: param.digest() },
       about: 'The vector of a text, by the SHA-256 of the model and the text',
     }),
     llm: cache('cache:llm:<contentHash>', json(LlmEntry), {
       ttl: '1h',
-      params: { contentHash: digest() },
+      params: { contentHash: param.digest() },
       about: 'An answer, by the SHA-256 of the model, the question and the resources',
     }),
 
     abcr: cache('abcr:<sessionId>:<questionHash>', json(AbcrDecision), {
       ttl: '1h',
-      params: { questionHash: digest() },
+      params: { questionHash: param.digest() },
       about:
         'Whether a question belongs to the topic of its session, by the SHA-256 of the topic and the question',
     }),
@@ -65,12 +65,12 @@ export function tutorSchema({ cacheTtlSeconds = 86_400, rateLimitEnabled = true 
       renew: 'read',
       about: 'The topic that a session holds on to',
     }),
-    topicHistory: recent('topic_history:<sessionId>', json(TopicHistoryEntry), {
+    topicHistory: cappedList('topic_history:<sessionId>', json(TopicHistoryEntry), {
       ttl: '24h',
       most: 50,
       about: 'The topics of a session, the newest first',
     }),
-    suggestions: seen('suggestions:<sessionId>', text, {
+    suggestions: dedupe('suggestions:<sessionId>', text, {
       ttl: '24h',
       // A suggestion that is shown twice does less harm than none.
       unreachable: 'all',
@@ -79,7 +79,7 @@ export function tutorSchema({ cacheTtlSeconds = 86_400, rateLimitEnabled = true 
 
     web: cache('web:<urlHash>', json(WebPage), {
       ttl: '7d',
-      params: { urlHash: digest(64, normaliseUrl) },
+      params: { urlHash: param.digest(64, normaliseUrl) },
       about: 'A web page, by the SHA-256 of its normalised address',
     }),
     youtube: cache('youtube:<videoId>', json(YoutubeTranscript), {

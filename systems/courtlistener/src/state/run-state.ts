@@ -1,4 +1,4 @@
-import { hour } from 'keyspec'
+import { param } from 'keyspec'
 import type { Courtlistener, RunFields, RunInputs } from '../schema.ts'
 import { hasEnded, mayFollow, type RunStatus } from './run-status.ts'
 
@@ -57,7 +57,7 @@ export function runState(
         status: 'initialized',
         dag_run_id: dagRunId,
         start_time: at,
-        current_hour: hour.encode(at),
+        current_hour: param.hour.encode(at),
         api_calls_this_hour: 0,
         dockets_processed: [],
         redis_keys: {

@@ -1,4 +1,4 @@
-import { reasonOf, retryAfterIn } from '@keyspec-systems/program/retry'
+import { delayOf, reasonOf, retryAfterIn } from '@keyspec-systems/program/retry'
 
 import { refusalIn } from './docket.ts'
 import { UpstreamError, type UpstreamErrorDetails, type UpstreamReason } from './upstream-error.ts'
@@ -14,7 +14,7 @@ export interface Get {
 /** Asks once, and answers the JSON. Fails with `UpstreamError`, or with the signal's reason. */
 export async function getJson(get: Get): Promise<unknown> {
   const { url } = get
-  const deadline = AbortSignal.timeout(get.timeoutMs)
+  const deadline = AbortSignal.timeout(delayOf(get.timeoutMs))
   const signal = get.signal === undefined ? deadline : AbortSignal.any([get.signal, deadline])
   const headers = { Authorization: `Token ${get.token}`, Accept: 'application/json' }
   try {

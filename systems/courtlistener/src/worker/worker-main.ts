@@ -70,7 +70,8 @@ async function work(message: ToWorker): Promise<void> {
 
 /** What Redis could not be told must be told before one ends; for so long, then it is found again by the files. */
 async function settled(): Promise<void> {
-  for (let tries = 0; tries < 100 && (await workplace.backlog.settle()) > 0; tries += 1) await wait(100)
+  const left = async () => (await workplace.backlog.settle()) + (await keys.calls().settle())
+  for (let tries = 0; tries < 100 && (await left()) > 0; tries += 1) await wait(100)
 }
 
 function tally() {

@@ -98,7 +98,7 @@ test('an empty document has nothing, in every stage', async () => {
   expect([chunks, mentions, entities, resolved]).toEqual([[], [], [], []])
 })
 
-describe.runIf(hasTesseract)('with tesseract', () => {
+describe.runIf(hasTesseract)('an image of a text (needs tesseract)', () => {
   test('a scanned page is read, and what it names is found', { timeout: 120_000 }, async () => {
     const ocr = commandOcr([tesseract, 'stdin', 'stdout', '-l', 'eng'])
     const { read, mentions } = await processed('scanned-notice.pdf', { ocr })

@@ -1,6 +1,6 @@
 import { openDocuments } from '../keyspace.ts'
 import { ocrFrom } from '../pipeline/ocr.ts'
-import { program, report } from '@keyspec-systems/program'
+import { delayOf, program, report } from '@keyspec-systems/program'
 import { queues } from '../schema.ts'
 import { limits, required, wholeNumber } from '../settings.ts'
 import { openBroker } from './broker.ts'
@@ -10,7 +10,8 @@ import { queueWorker } from './queue-worker.ts'
 await program('worker', async (stop) => {
   const { env } = process
   const opened = await openDocuments(required(env, 'REDIS_URL'), limits(env))
-  const leaseMs = wholeNumber(env, 'JOB_LEASE_MS', 30_000)
+  // BullMQ hands it to timers.
+  const leaseMs = delayOf(wholeNumber(env, 'JOB_LEASE_MS', 30_000))
   const broker = openBroker(opened.client)
   const measured = new Performance(env['WORKER_NAME'] ?? 'worker')
   const shop = { keys: opened.keys, broker, ocr: ocrFrom(env), performance: measured }

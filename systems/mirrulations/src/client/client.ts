@@ -1,5 +1,5 @@
 import type { Job } from '../job.ts'
-import { backoff, pause } from '@keyspec-systems/program'
+import { backoff, delayOf, pause } from '@keyspec-systems/program'
 import { jsonPath } from '../storage/layout.ts'
 import type { Regulations } from '../upstream/regulations.ts'
 import { UpstreamError } from '../upstream/upstream-error.ts'
@@ -62,11 +62,14 @@ async function work(
   const id = String(job.job_id)
   const lost = new AbortController()
   const signal = AbortSignal.any([stop, lost.signal])
-  const renewing = setInterval(() => {
-    api.renew(client, id, signal).catch((error: unknown) => {
-      if (error instanceof Refused) lost.abort(error)
-    })
-  }, leaseMs / 3)
+  const renewing = setInterval(
+    () => {
+      api.renew(client, id, signal).catch((error: unknown) => {
+        if (error instanceof Refused) lost.abort(error)
+      })
+    },
+    delayOf(leaseMs / 3),
+  )
   try {
     const body = await fetched(options, client, job, signal)
     await patient(() => api.results(client, { job_id: job.job_id, ...body }, signal), signal)

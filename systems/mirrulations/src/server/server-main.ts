@@ -24,7 +24,7 @@ await program('work server', async (stop) => {
   const measure = async () => keys.bucketSize().set(await bucketSize(store.root))
   try {
     await Promise.all([
-      // What a dead client held comes back even while other jobs wait.
+      // What a dead client held comes back though no other client asks for a job.
       repeat('leases', Math.min(10_000, keys.jobs().leaseMs / 4), () => keys.jobs().recoverExpired(), stop),
       repeat('size', 600_000, measure, stop),
     ])

@@ -20,7 +20,7 @@ export async function statistics(keys: Mirrulations): Promise<Statistics> {
     keys.commentsSeen().get(),
     keys.seen().get(),
   ])
-  const tally = (name: string) => stats.tallies[name] ?? 0
+  const tally = (name: string) => stats.counters[name] ?? 0
   const time = (at: Date | undefined) => (at === undefined ? null : formatUtc(at.getTime()))
   return {
     jobs_waiting: stats.waiting,

@@ -1,9 +1,10 @@
-import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
+import { bucketSize } from '../server/bucket-size.ts'
 import { filePaths, jsonPath } from './layout.ts'
 import { relativeDirectory, safePath, UnsafePathError } from './safe-path.ts'
 import { openStore, type Store } from './store.ts'
@@ -137,6 +138,22 @@ describe('a store', () => {
     await Promise.all(versions.map((version) => store.write('EPA/a.txt', version)))
     expect(versions).toContain(await readFile(join(root, 'data/EPA/a.txt'), 'utf8'))
     expect(await readdir(join(root, 'data/EPA'))).toEqual(['a.txt'])
+  })
+
+  test('removes what a killed process left half written, and leaves what another writes now', async () => {
+    const [old, young] = ['old', 'young'].map((name) => join(root, 'data/.incoming', name))
+    for (const path of [old!, young!]) await writeFile(path, '{')
+    const hourAgo = new Date(Date.now() - 3_700_000)
+    await utimes(old!, hourAgo, hourAgo)
+    await openStore(join(root, 'data'))
+    expect(await readdir(join(root, 'data'), { recursive: true })).toEqual(['.incoming', '.incoming/young'])
+    expect(await bucketSize(join(root, 'data'))).toBe(0)
+  })
+
+  test('refuses a folder for unfinished files that leads out of it', async () => {
+    await rm(join(root, 'data/.incoming'), { recursive: true })
+    await symlink(root, join(root, 'data/.incoming'))
+    await expect(openStore(join(root, 'data'))).rejects.toThrow('symbolic link')
   })
 
   test('writes nothing outside itself, by path or by symbolic link', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { mkdir, readFile, realpath, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join, sep } from 'node:path'
+import { mkdir, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
@@ -17,10 +17,19 @@ export interface Store {
   holds(record: Placed & { readonly lastModified: string }): Promise<boolean>
 }
 
-/** A store below `root`, which is made when it is not there. */
+/**
+ * A store below `root`, which is made when it is not there. All of it lies on one file system: a file is written to
+ * `.incoming` and then renamed. What a killed process left half written there is removed an hour later, at the next opening.
+ */
 export async function openStore(root: string): Promise<Store> {
   await mkdir(root, { recursive: true })
   const trueRoot = await realpath(root)
+  const incoming = join(trueRoot, '.incoming')
+  await mkdir(incoming, { recursive: true })
+  if ((await realpath(incoming)) !== incoming) {
+    throw new UnsafePathError('.incoming', 'a symbolic link leads out of the store')
+  }
+  await removeOld(incoming)
 
   return {
     root: trueRoot,
@@ -31,8 +40,8 @@ export async function openStore(root: string): Promise<Store> {
       if (!`${await realpath(folder)}${sep}`.startsWith(`${trueRoot}${sep}`)) {
         throw new UnsafePathError(path, 'a symbolic link leads out of the store')
       }
-      // In the same folder, since a rename is atomic only within one file system.
-      const temporary = join(folder, `.${basename(target).slice(0, 100)}.${randomUUID()}.tmp`)
+      // Apart from the records: who reads the mirror never meets a half-written file, even after a kill.
+      const temporary = join(incoming, randomUUID())
       try {
         const bytes = await writeAll(temporary, body)
         await rename(temporary, target)
@@ -61,6 +70,16 @@ async function writeAll(
   const file = createWriteStream(path, { flags: 'wx' })
   await pipeline(Readable.from(chunks, { objectMode: false }), file)
   return file.bytesWritten
+}
+
+// An hour, since another process may be writing here now.
+async function removeOld(folder: string): Promise<void> {
+  const old = Date.now() - 3_600_000
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name)
+    const found = await stat(path).catch(() => undefined)
+    if (found !== undefined && found.mtimeMs < old) await rm(path, { force: true })
+  }
 }
 
 // The API calls the same moment lastModifiedDate in its lists and modifyDate in full records.

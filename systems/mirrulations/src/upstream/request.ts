@@ -1,4 +1,11 @@
-import { reasonOf, retried, retryAfterIn, sleep, type RetryOptions } from '@keyspec-systems/program/retry'
+import {
+  delayOf,
+  reasonOf,
+  retried,
+  retryAfterIn,
+  sleep,
+  type RetryOptions,
+} from '@keyspec-systems/program/retry'
 
 import { refusalIn } from './answer.ts'
 import { UpstreamError, type UpstreamReason } from './upstream-error.ts'
@@ -65,7 +72,7 @@ function askedMs(error: unknown): number | undefined {
 }
 
 async function once<T>(call: Call, read: (answer: Answer) => Promise<T>, now: () => number): Promise<T> {
-  const deadline = AbortSignal.timeout(call.timeoutMs)
+  const deadline = AbortSignal.timeout(delayOf(call.timeoutMs))
   const signal = call.signal === undefined ? deadline : AbortSignal.any([call.signal, deadline])
   let response: Response
   try {

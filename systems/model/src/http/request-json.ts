@@ -1,4 +1,4 @@
-import { reasonOf, retryAfterIn } from '@keyspec-systems/program/retry'
+import { delayOf, reasonOf, retryAfterIn } from '@keyspec-systems/program/retry'
 import * as v from 'valibot'
 
 import { patiently, type Patience } from './patience.ts'
@@ -36,7 +36,7 @@ async function once<S extends v.GenericSchema>(
   timeoutMs: number,
 ): Promise<v.InferOutput<S>> {
   const { service, url, schema, maxBytes = DEFAULT_MAX_BYTES } = request
-  const deadline = AbortSignal.timeout(timeoutMs)
+  const deadline = AbortSignal.timeout(delayOf(timeoutMs))
   const signal = request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline])
   let response: Response
   let text: string

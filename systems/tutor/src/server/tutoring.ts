@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 
 import type { Model } from '@keyspec-systems/model'
 import { isUnavailable } from 'keyspec'
-import { type Taken } from 'keyspec/recipes'
+import { type LimitResult } from 'keyspec/recipes'
 
 import type { Tutor } from '../keyspace.ts'
 import type { Resource } from '../resource/resource.ts'
@@ -107,7 +107,7 @@ export class Tutoring {
   }
 
   /** Takes one request from a user's limit. */
-  take(userId: string, endpoint: Endpoint): Promise<Taken> {
+  take(userId: string, endpoint: Endpoint): Promise<LimitResult> {
     return this.#keys.rate({ userId, endpoint }).take()
   }
 
