@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startCluster, type Cluster } from './cluster.ts'
+import { isRedis6 } from './server-version.ts'
 
 describe('three masters', () => {
   let cluster: Cluster
@@ -46,7 +47,8 @@ describe('three masters', () => {
     await move.moveKeys(['{move}:1'])
     expect(await from.command('GET', '{move}:2')).toBe('two')
     await expect(from.command('GET', '{move}:1')).rejects.toThrow(`ASK ${slot} 127.0.0.1:${to.port}`)
-    await expect(from.command('MGET', '{move}:1', '{move}:2')).rejects.toThrow('TRYAGAIN')
+    // Redis 6.2 sends such a command on, and the other node answers so.
+    await expect(from.command('MGET', '{move}:1', '{move}:2')).rejects.toThrow(isRedis6 ? 'ASK' : 'TRYAGAIN')
     await expect(to.command('GET', '{move}:1')).rejects.toThrow(`MOVED ${slot}`)
     expect(await Promise.all([to.command('ASKING'), to.command('GET', '{move}:1')])).toEqual(['OK', 'one'])
 

@@ -19,8 +19,8 @@ export interface RunOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
-  /** Stands for somebody at a terminal, who types this when asked. */
-  readonly answer?: string
+  /** Stands for a terminal, at which this is typed when the command asks; a function is called when it does. */
+  readonly answer?: string | (() => Promise<string>)
 }
 
 /** The folder of the command line's own configuration and schema. */
@@ -31,7 +31,16 @@ export async function keyspec(words: readonly string[], options: RunOptions = {}
   const stdin = Object.assign(new PassThrough(), { isTTY: options.answer !== undefined })
   const stdout = gathered(false)
   const stderr = gathered(options.answer !== undefined)
-  if (options.answer !== undefined) stdin.write(`${options.answer}\n`)
+  const { answer } = options
+  if (typeof answer === 'string') stdin.write(`${answer}\n`)
+  else if (answer !== undefined) {
+    const typed = (chunk: Buffer) => {
+      if (!String(chunk).includes('to go on: ')) return
+      stderr.stream.off('data', typed)
+      void answer().then((word) => stdin.write(`${word}\n`))
+    }
+    stderr.stream.on('data', typed)
+  }
   const code = await run(words, {
     cwd: options.cwd ?? fixture,
     env: { NO_COLOR: '1', ...options.env },

@@ -1,7 +1,7 @@
 import { createClient } from 'redis'
 import { afterAll } from 'vitest'
 import type { Connection } from '../packages/keyspec/src/connection/connection.ts'
-import { fromNodeRedis } from '../packages/keyspec/src/connection/node-redis.ts'
+import { fromNodeRedis } from '../packages/keyspec/src/connection/client/node-redis.ts'
 import { startRedis, type TemporaryRedis } from '../packages/keyspec/src/testing/index.ts'
 
 /** A private Redis for one test file (or another connection to `redis`), over node-redis; both end with the file. */

@@ -1,14 +1,16 @@
 import { GlideClient, GlideClusterClient, Logger, ProtocolVersion } from '@valkey/valkey-glide'
-import { Cluster as IoredisClusterClient, Redis } from 'ioredis'
-import { createClient, createCluster, createSentinel } from 'redis'
+import * as ioredis6 from 'ioredis'
+import * as ioredis5 from 'ioredis-5'
+import * as redis6 from 'redis'
+import * as redis5 from 'redis-5'
 import type { Connection } from '../packages/keyspec/src/connection/connection.ts'
-import { fromGlide, fromGlideCluster } from '../packages/keyspec/src/connection/glide.ts'
-import { fromIoredis, fromIoredisCluster } from '../packages/keyspec/src/connection/ioredis.ts'
+import { fromGlide, fromGlideCluster } from '../packages/keyspec/src/connection/client/glide.ts'
+import { fromIoredis, fromIoredisCluster } from '../packages/keyspec/src/connection/client/ioredis.ts'
 import {
   fromNodeRedis,
   fromNodeRedisCluster,
   fromNodeRedisSentinel,
-} from '../packages/keyspec/src/connection/node-redis.ts'
+} from '../packages/keyspec/src/connection/client/node-redis.ts'
 import type { TemporaryRedis } from '../packages/keyspec/src/testing/index.ts'
 import type { Cluster } from './cluster.ts'
 import type { Sentinels } from './sentinel.ts'
@@ -27,37 +29,58 @@ Logger.setLoggerConfig('off')
 
 /** Every client over a single server, which needs a port (`startRedis({ port: 'any' })`), as GLIDE has no sockets. */
 export const connections: readonly Way<Pick<TemporaryRedis, 'port'>>[] = [
-  ['node-redis', ({ port }) => overNodeRedis(port, 3)],
-  ['node-redis in RESP2', ({ port }) => overNodeRedis(port, 2)],
-  ['ioredis', ({ port }) => overIoredis(port, 3)],
-  ['ioredis in RESP2', ({ port }) => overIoredis(port, 2)],
+  ['node-redis', ({ port }) => overNodeRedis(redis6, port, 3)],
+  ['node-redis in RESP2', ({ port }) => overNodeRedis(redis6, port, 2)],
+  ['node-redis 5', ({ port }) => overNodeRedis(redis5AsRedis6, port, 2)],
+  ['node-redis 5 in RESP3', ({ port }) => overNodeRedis(redis5AsRedis6, port, 3)],
+  ['ioredis', ({ port }) => overIoredis(ioredis6, port, { protocol: 3 })],
+  ['ioredis in RESP2', ({ port }) => overIoredis(ioredis6, port, { protocol: 2 })],
+  ['ioredis 5', ({ port }) => overIoredis(ioredis5AsIoredis6, port)],
   ['glide', ({ port }) => overGlide(port, ProtocolVersion.RESP3)],
   ['glide in RESP2', ({ port }) => overGlide(port, ProtocolVersion.RESP2)],
 ]
 
 /** Every client over a cluster. */
 export const clusterConnections: readonly Way<Cluster>[] = [
-  ['node-redis', (cluster) => overNodeRedisCluster(cluster, 3)],
-  ['node-redis in RESP2', (cluster) => overNodeRedisCluster(cluster, 2)],
-  ['ioredis', overIoredisCluster],
+  ['node-redis', (cluster) => overNodeRedisCluster(redis6, cluster, 3)],
+  ['node-redis in RESP2', (cluster) => overNodeRedisCluster(redis6, cluster, 2)],
+  ['node-redis 5', (cluster) => overNodeRedisCluster(redis5AsRedis6, cluster, 2)],
+  ['ioredis', (cluster) => overIoredisCluster(ioredis6, cluster)],
+  ['ioredis 5', (cluster) => overIoredisCluster(ioredis5AsIoredis6, cluster)],
   ['glide', overGlideCluster],
 ]
 
 /** Every client that knows Sentinel. */
 export const sentinelConnections: readonly Way<Sentinels>[] = [
-  ['node-redis', overNodeRedisSentinel],
-  ['ioredis', overIoredisSentinel],
+  ['node-redis', (sentinels) => overNodeRedisSentinel(redis6, sentinels)],
+  ['node-redis 5', (sentinels) => overNodeRedisSentinel(redis5AsRedis6, sentinels)],
+  ['ioredis', (sentinels) => overIoredisSentinel(ioredis6, sentinels)],
+  ['ioredis 5', (sentinels) => overIoredisSentinel(ioredis5AsIoredis6, sentinels)],
 ]
 
-async function overNodeRedis(port: number | undefined, RESP: 2 | 3): Promise<Opened> {
+// Both versions are used in the same way here, and the adapters' type tests hold each to its own types.
+type NodeRedis = typeof redis6
+const redis5AsRedis6 = redis5 as unknown as NodeRedis
+type Ioredis = Pick<typeof ioredis6, 'Redis' | 'Cluster'>
+const ioredis5AsIoredis6 = ioredis5 as unknown as Ioredis
+
+async function overNodeRedis(
+  { createClient }: NodeRedis,
+  port: number | undefined,
+  RESP: 2 | 3,
+): Promise<Opened> {
   const client = createClient({ socket: { host: '127.0.0.1', port: port! }, RESP })
   client.on('error', () => {})
   await client.connect()
   return { connection: fromNodeRedis(client), close: () => client.destroy() }
 }
 
-async function overIoredis(port: number | undefined, protocol: 2 | 3): Promise<Opened> {
-  const client = new Redis({ host: '127.0.0.1', port: port!, protocol })
+async function overIoredis(
+  { Redis }: Ioredis,
+  port: number | undefined,
+  options: { readonly protocol?: 2 | 3 } = {},
+): Promise<Opened> {
+  const client = new Redis({ host: '127.0.0.1', port: port!, ...options })
   client.on('error', () => {})
   return { connection: fromIoredis(client), close: () => client.disconnect() }
 }
@@ -68,15 +91,19 @@ async function overGlide(port: number | undefined, protocol: ProtocolVersion): P
   return { connection: fromGlide(client), close: () => client.close() }
 }
 
-async function overNodeRedisCluster({ urls }: Cluster, RESP: 2 | 3): Promise<Opened> {
+async function overNodeRedisCluster(
+  { createCluster }: NodeRedis,
+  { urls }: Cluster,
+  RESP: 2 | 3,
+): Promise<Opened> {
   const client = createCluster({ rootNodes: urls.map((url) => ({ url })), RESP })
   client.on('error', () => {})
   await client.connect()
   return { connection: fromNodeRedisCluster(client), close: () => client.destroy() }
 }
 
-async function overIoredisCluster({ urls }: Cluster): Promise<Opened> {
-  const client = new IoredisClusterClient([...urls])
+async function overIoredisCluster({ Cluster }: Ioredis, { urls }: Cluster): Promise<Opened> {
+  const client = new Cluster([...urls])
   client.on('error', () => {})
   return { connection: fromIoredisCluster(client), close: () => client.disconnect() }
 }
@@ -87,7 +114,10 @@ async function overGlideCluster({ nodes }: Cluster): Promise<Opened> {
   return { connection: fromGlideCluster(client), close: () => client.close() }
 }
 
-async function overNodeRedisSentinel({ name, sentinels }: Sentinels): Promise<Opened> {
+async function overNodeRedisSentinel(
+  { createSentinel }: NodeRedis,
+  { name, sentinels }: Sentinels,
+): Promise<Opened> {
   const client = createSentinel({
     name,
     sentinelRootNodes: sentinels.map(({ port }) => ({ host: '127.0.0.1', port: port! })),
@@ -98,7 +128,7 @@ async function overNodeRedisSentinel({ name, sentinels }: Sentinels): Promise<Op
   return { connection: fromNodeRedisSentinel(client), close: () => client.destroy() }
 }
 
-async function overIoredisSentinel({ name, sentinels }: Sentinels): Promise<Opened> {
+async function overIoredisSentinel({ Redis }: Ioredis, { name, sentinels }: Sentinels): Promise<Opened> {
   const client = new Redis({
     name,
     sentinels: sentinels.map(({ port }) => ({ host: '127.0.0.1', port: port! })),

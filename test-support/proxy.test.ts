@@ -44,6 +44,34 @@ describe.each(['none', 'any'] as const)('a proxy in front of a server with port:
     expect(await late.command('PING')).toBe('PONG')
   })
 
+  test('is slow in both directions until it is restored', async () => {
+    const { client, proxy } = await start(port)
+    const one = client()
+    await one.command('PING')
+    proxy.slow(50)
+    const asked = performance.now()
+    expect(await one.command('PING')).toBe('PONG')
+    expect(performance.now() - asked).toBeGreaterThanOrEqual(98)
+    await proxy.restore()
+    expect(await one.command('PING')).toBe('PONG')
+  })
+
+  test('leaves a connection half open: the client hears nothing until it is cut', async () => {
+    const { client, redis, proxy } = await start(port)
+    const one = client()
+    const id = Number(await one.command('CLIENT', 'ID'))
+    proxy.halfOpen()
+    await eventually(async () =>
+      expect(String(await redis.command('CLIENT', 'LIST'))).not.toContain(`id=${id} `),
+    )
+    const waiting = one.command('PING')
+    waiting.catch(() => {}) // looked at below
+    expect(proxy.connections).toBe(1)
+    proxy.cut()
+    await expect(waiting).rejects.toThrow(/closed|ECONNRESET/)
+    expect(await one.command('PING')).toBe('PONG')
+  })
+
   test('loses the reply of a write that happened', async () => {
     const { client, redis, proxy } = await start(port)
     const key = unique()

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, connect, type NetConnectOpts, type Socket } from 'node:net'
+import { Transform } from 'node:stream'
 
 /** What a proxy withholds: what clients ask (`requests`) or what the server answers (`replies`). */
 export type Direction = 'requests' | 'replies'
@@ -26,7 +27,13 @@ export interface Proxy extends AsyncDisposable {
    * write has happened and its reply is lost.
    */
   stall(direction: Direction): void
-  /** Accepts and forwards again, what was withheld first. */
+  /** The bytes that are withheld in one direction on open connections: they show how far a command or its reply has come. */
+  withheld(direction: Direction): Buffer
+  /** Forwards everything this much later, in both directions, until `restore`. */
+  slow(ms: number): void
+  /** Ends the server's side of all connections; the clients are not told, and hear nothing until `cut`. */
+  halfOpen(): void
+  /** Accepts and forwards again, what was withheld first. Connections that are half open stay so. */
   restore(): Promise<void>
   /** Ends all connections and stops listening. */
   stop(): Promise<void>
@@ -43,19 +50,31 @@ export async function startProxy(target: { readonly url: string }): Promise<Prox
   const socket = overSocket ? `${pathname}.${randomBytes(3).toString('hex')}` : undefined
   const pairs = new Set<Pair>()
   const stalled = new Set<Direction>()
+  const delay = { ms: 0 }
   let accepted = 0
   let port: number | undefined
 
   const server = createServer((client) => {
-    const pair: Pair = { client, upstream: connect(upstreamAddress) }
+    const upstream = connect(upstreamAddress)
+    const pair: Pair = {
+      client,
+      upstream,
+      lines: { requests: delayed(client, upstream, delay), replies: delayed(upstream, client, delay) },
+      held: { requests: [], replies: [] },
+      isHalfOpen: false,
+    }
     accepted += 1
     pairs.add(pair)
     for (const end of [pair.client, pair.upstream]) {
       end.on('error', () => {}) // always followed by close
-      end.on('close', () => drop(pair))
+      end.on('close', () => {
+        if (!pair.isHalfOpen || end === pair.client) drop(pair)
+      })
     }
-    if (!stalled.has('requests')) flow(pair, 'requests')
-    if (!stalled.has('replies')) flow(pair, 'replies')
+    for (const direction of ['requests', 'replies'] as const) {
+      if (stalled.has(direction)) hold(pair, direction)
+      else flow(pair, direction)
+    }
   })
 
   function drop(pair: Pair): void {
@@ -104,7 +123,21 @@ export async function startProxy(target: { readonly url: string }): Promise<Prox
       stalled.add(direction)
       for (const pair of pairs) hold(pair, direction)
     },
+    withheld: (direction) => Buffer.concat([...pairs].flatMap(({ held }) => held[direction])),
+    slow(ms) {
+      delay.ms = ms
+    },
+    halfOpen() {
+      for (const pair of pairs) {
+        pair.isHalfOpen = true
+        hold(pair, 'requests')
+        hold(pair, 'replies')
+        pair.lines.replies.unpipe(pair.client)
+        pair.upstream.destroy()
+      }
+    },
     async restore() {
+      delay.ms = 0
       for (const direction of stalled) for (const pair of pairs) flow(pair, direction)
       stalled.clear()
       await listen()
@@ -117,14 +150,43 @@ export async function startProxy(target: { readonly url: string }): Promise<Prox
 interface Pair {
   readonly client: Socket
   readonly upstream: Socket
+  /** The streams that carry each direction, with their delay. */
+  readonly lines: { readonly [direction in Direction]: Transform }
+  /** What is withheld of each direction. */
+  readonly held: { readonly [direction in Direction]: Buffer[] }
+  isHalfOpen: boolean
 }
 
-function flow({ client, upstream }: Pair, direction: Direction): void {
-  if (direction === 'requests') client.pipe(upstream)
-  else upstream.pipe(client)
+function delayed(from: Socket, to: Socket, delay: { readonly ms: number }): Transform {
+  const line = new Transform({
+    transform(chunk: Buffer, _encoding, forward) {
+      if (delay.ms === 0) forward(null, chunk)
+      else setTimeout(() => forward(null, chunk), delay.ms)
+    },
+  })
+  line.on('error', () => {}) // an end is gone: its close is what counts
+  from.on('close', () => line.destroy())
+  line.pipe(to)
+  return line
 }
 
-function hold({ client, upstream }: Pair, direction: Direction): void {
-  if (direction === 'requests') client.unpipe(upstream)
-  else upstream.unpipe(client)
+const sourceOf = ({ client, upstream }: Pair, direction: Direction) =>
+  direction === 'requests' ? client : upstream
+
+function flow(pair: Pair, direction: Direction): void {
+  if (pair.isHalfOpen) return
+  const from = sourceOf(pair, direction)
+  const line = pair.lines[direction]
+  from.unpipe(line)
+  from.removeAllListeners('data')
+  for (const chunk of pair.held[direction].splice(0)) line.write(chunk)
+  from.pipe(line)
+}
+
+function hold(pair: Pair, direction: Direction): void {
+  const from = sourceOf(pair, direction)
+  from.unpipe(pair.lines[direction])
+  from.removeAllListeners('data')
+  from.on('data', (chunk: Buffer) => pair.held[direction].push(chunk))
+  from.resume() // unpiping paused it
 }
