@@ -1,6 +1,13 @@
 import type { Crowd } from './crowd.ts'
 import type { BenchServer } from './server.ts'
 
+/** One run of one contender in one case. */
+export interface Tried {
+  readonly contender: string
+  readonly case: string
+  readonly figures: Figures
+}
+
 /** A comparison that is no loop: each contender makes a whole run of its own, counted in figures of its own. */
 export interface Trial {
   readonly name: string

@@ -1,14 +1,7 @@
 import { Crowd, type MemberOptions } from './crowd.ts'
 import { figuresLine } from './report/trial-markdown.ts'
 import type { BenchServer } from './server.ts'
-import type { Figures, Trial } from './trial.ts'
-
-/** One run of one contender in one case. */
-export interface Tried {
-  readonly contender: string
-  readonly case: string
-  readonly figures: Figures
-}
+import type { Tried, Trial } from './trial.ts'
 
 /** How a trial goes. */
 export interface TryOptions {

@@ -7,7 +7,7 @@ const Letter = v.object({ to: v.string(), subject: v.string() })
 const letter = { to: 'ada@example.org', subject: 'Hello' }
 const MANY = 100
 
-const schema = { jobs: workQueue('bench:jobs', json(Letter), { lease: '30s', keepDone: 0 }) }
+const schema = { jobs: workQueue('bench:jobs', json(Letter), { lease: '30s', keepCompleted: 0 }) }
 
 const cases: Case[] = [
   { name: 'add one, 50 in flight', act: 'add', inFlight: 50 },
@@ -53,10 +53,10 @@ async function ours({ socket }: Address): Promise<Acts> {
   const jobs = keys.jobs()
   const through = async (at: number) => {
     await jobs.add(letters)
-    let { taken } = await jobs.finishAndTake('worker', { take: at })
+    let { taken } = await jobs.completeAndTake('worker', { take: at })
     while (taken.length > 0) {
       const completed = taken.map(({ id }) => ({ id, result: null }))
-      ;({ taken } = await jobs.finishAndTake('worker', { completed, take: at }))
+      ;({ taken } = await jobs.completeAndTake('worker', { completed, take: at }))
     }
   }
   return {

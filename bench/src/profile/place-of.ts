@@ -44,7 +44,7 @@ export function placeOf({
   if (url.startsWith('node:')) return { owner: 'Node', file: `${url}:${line}` }
   const [, name, inside] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\/(.+)$/.exec(url) ?? []
   if (name !== undefined) return { owner: ownerOf(name), file: `${name}/${inside}:${line}` }
-  if (url.includes('/packages/keyspec/'))
+  if (/\/packages\/(?:keyspec|inspect)\//.test(url))
     return { owner: 'Keyspec', file: sourceOf(fileURLToPath(url), lineNumber, columnNumber) }
   return url.endsWith('/bench/dist/profile/sampled.js')
     ? { owner: 'JSON', file: 'native' }

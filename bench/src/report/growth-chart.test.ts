@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Trial } from '../trial.ts'
-import type { Tried } from '../try.ts'
+import type { Trial, Tried } from '../trial.ts'
 import { growthChart } from './growth-chart.ts'
 import { summariseTrial } from './trial-summary.ts'
 

@@ -1,5 +1,4 @@
-import type { Figures, Trial, TrialTarget } from '../trial.ts'
-import type { Tried } from '../try.ts'
+import type { Figures, Trial, TrialTarget, Tried } from '../trial.ts'
 import { type Spread, spread } from './summary.ts'
 
 /** One contender in one case, figure by figure over all rounds. */

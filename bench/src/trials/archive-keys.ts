@@ -9,9 +9,9 @@ export const schema = {
   profile: hash(
     'app:profile:<id>',
     { name: text, mail: text, at: text },
-    { ttl: 'forever', because: 'they stay' },
+    { ttl: 'forever', reason: 'they stay' },
   ),
-  rank: sortedSet('app:rank:<id>', text, { ttl: 'forever', because: 'they stay' }),
+  rank: sortedSet('app:rank:<id>', text, { ttl: 'forever', reason: 'they stay' }),
 }
 
 const FILL = `for id = tonumber(ARGV[1]), tonumber(ARGV[2]) do

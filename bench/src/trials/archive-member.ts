@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { copyKeys, exportKeys, importKeys, select } from 'keyspec/inspect'
+import { copyKeys, exportKeys, importKeys, selectKeys } from '@keyspec/inspect'
 import { fromNodeRedis } from 'keyspec/node-redis'
 import { createClient, RESP_TYPES } from 'redis'
 import type { Address } from '../job.ts'
@@ -127,7 +127,7 @@ async function exported({ from, file }: Sides): Promise<number> {
   const out = await open(file, 'w')
   let keys = 0
   const how = { schema, keyspec: 'bench', maxLoad: 1 }
-  for await (const step of exportKeys(fromNodeRedis(from), select(schema), how)) {
+  for await (const step of exportKeys(fromNodeRedis(from), selectKeys(schema), how)) {
     await out.writeFile(step.bytes)
     keys = step.exported.keys
   }
@@ -146,7 +146,7 @@ async function imported({ to, file }: Sides): Promise<number> {
 async function copied({ from, to }: Sides): Promise<number> {
   let keys = 0
   const [here, there] = [fromNodeRedis(from), fromNodeRedis(to)]
-  for await (const { copied: so } of copyKeys(here, there, select(schema), { maxLoad: 1 })) keys = so
+  for await (const { copied: so } of copyKeys(here, there, selectKeys(schema), { maxLoad: 1 })) keys = so
   return keys
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { audit, replicaSnapshot, snapshotSource, stats } from 'keyspec/inspect'
+import { audit, replicaSnapshot, snapshotSource, stats } from '@keyspec/inspect'
 import { fromNodeRedis } from 'keyspec/node-redis'
 import { createClient } from 'redis'
 import type { Address } from '../job.ts'

@@ -1,5 +1,5 @@
 import { json, string } from 'keyspec'
-import { audit } from 'keyspec/inspect'
+import { audit } from '@keyspec/inspect'
 import { fromNodeRedis } from 'keyspec/node-redis'
 import { createClient } from 'redis'
 import * as v from 'valibot'

@@ -1,5 +1,5 @@
 import { json, open, string } from 'keyspec'
-import { matcher } from 'keyspec/inspect'
+import { matcher } from '@keyspec/inspect'
 import * as v from 'valibot'
 import type { Trial } from '../trial.ts'
 

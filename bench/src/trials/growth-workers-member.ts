@@ -37,11 +37,11 @@ export const member: Member<WorkerOptions, Worked> = async ({ server, name, adds
   return async () => {
     const from = sharedMs()
     let jobs = 0
-    let { taken } = await queue.finishAndTake(name, { take: AT_ONCE })
+    let { taken } = await queue.completeAndTake(name, { take: AT_ONCE })
     while (taken.length > 0) {
       jobs += taken.length
       const completed = taken.map(({ id }) => ({ id, result: null }))
-      ;({ taken } = await queue.finishAndTake(name, { completed, take: AT_ONCE }))
+      ;({ taken } = await queue.completeAndTake(name, { completed, take: AT_ONCE }))
     }
     return { from, until: sharedMs(), jobs }
   }
