@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { alias } from './scripts/sources.js'
 
 // These start clusters or kill processes: after all the others.
 const slow = ['**/*.cluster.test.ts', '**/*.process.test.ts']
@@ -7,6 +8,7 @@ const clock = '**/*.clock.test.ts'
 
 // Type tests (`*.test-d.ts`) are for the compiler alone: `npm run typecheck` reads them with everything else.
 export default defineConfig({
+  resolve: { alias },
   test: {
     projects: [
       {
@@ -18,6 +20,7 @@ export default defineConfig({
             'systems/*/src/**/*.test.ts',
             'scripts/house/**/*.test.ts',
             'bench/src/**/*.test.ts',
+            'torture/src/**/*.test.ts',
           ],
           exclude: [...slow, clock],
         },
@@ -33,14 +36,13 @@ export default defineConfig({
           include: [
             'test-support/**/*.test.ts',
             ...slow.map((pattern) => `{packages,systems}/*/src/${pattern}`),
+            ...slow.map((pattern) => `torture/src/${pattern}`),
           ],
           globalSetup: 'test-support/library.ts',
           // More than there are cores: they wait as much as they work.
           maxWorkers: 3,
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          // Elections, time-outs and ends of real processes, on whatever else the machine does: once more, and it is said.
-          retry: 1,
           sequence: { groupOrder: 1 },
         },
       },

@@ -14,7 +14,9 @@ export async function bundle(root) {
   const packages = join(root, 'packages')
   for (const name of readdirSync(packages)) await bundlePackage(join(packages, name))
   const systems = join(root, 'systems')
-  const used = ['packages/keyspec', 'systems/model', 'systems/program'].map((name) => join(root, name))
+  const used = ['packages/keyspec', 'packages/inspect', 'systems/model', 'systems/program'].map((name) =>
+    join(root, name),
+  )
   const changed = Math.max(...used.map(builtAt), statSync(join(root, 'package-lock.json')).mtimeMs)
   for (const name of readdirSync(systems)) await bundleProgram(join(systems, name), changed)
 }
@@ -85,6 +87,8 @@ async function bundleProgram(folder, changed) {
     outdir: program,
     chunkNames: 'shared/[name]-[hash]',
     external,
+    // A bundle of a package names its parts in the order they run, also those that only declare. Here they may be left out.
+    logOverride: { 'ignored-bare-import': 'silent' },
     // CommonJS modules among them ask for Node's own with require.
     banner: {
       js: "import { createRequire as keyspecRequire } from 'node:module'; const require = keyspecRequire(import.meta.url);",

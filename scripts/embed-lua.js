@@ -56,11 +56,15 @@ function bare(lua) {
   return lua.replaceAll(/^[ \t]*--.*$/gm, '')
 }
 
-/** @param {readonly string[]} scripts */
-function moduleOf(scripts) {
+/**
+ * Returns the text of a lua.gen.ts.
+ * @param {readonly string[]} scripts
+ * @param {(path: string) => string} [read] gives the text of a script: a mutation run gives other texts
+ */
+export function moduleOf(scripts, read = (path) => readFileSync(path, 'utf8')) {
   const lines = scripts.map((path) => {
     const name = basename(path, '.lua').replace(/-([a-z0-9])/g, (_, letter) => letter.toUpperCase())
-    return `export const ${name} = ${JSON.stringify(bare(readFileSync(path, 'utf8')))}`
+    return `export const ${name} = ${JSON.stringify(bare(read(path)))}`
   })
   return [FIRST_LINE, ...lines.toSorted(), ''].join('\n')
 }
@@ -68,7 +72,7 @@ function moduleOf(scripts) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await run(() => {
     const checking = process.argv.includes('--check')
-    const stale = embedLua(join(root, 'packages/keyspec/src'), { write: !checking })
+    const stale = embedLua(join(root, 'packages'), { write: !checking })
     for (const path of stale) console.log(`${checking ? 'stale: ' : ''}${relative(root, path)}`)
     if (checking && stale.length > 0) throw new Stop('Run `npm run embed` and commit the result.')
   })

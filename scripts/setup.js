@@ -97,10 +97,24 @@ export async function run(main) {
   try {
     await main()
   } catch (error) {
+    if (isUsage(error)) {
+      say(error.message)
+      process.exitCode = 2
+      return
+    }
     if (!(error instanceof Stop)) throw error
     say(error.message)
     process.exitCode = 1
   }
+}
+
+/**
+ * Whether an error says that a command line has an unknown or incomplete option.
+ * @param {unknown} error
+ * @returns {error is Error}
+ */
+function isUsage(error) {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
 }
 
 /** @param {string} line */
