@@ -1,6 +1,9 @@
 // @ts-check
 // Writes a lua.gen.ts beside every folder's .lua files: one constant for each, holding its text without comments. With --check it
 // only names what is stale.
+//
+// A line `--@include PATH` stands for the statements of another .lua file, on that one line, so that the line numbers of
+// Redis's errors stay those of the file. What is included stands in a folder `include`, and includes nothing itself.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +11,7 @@ import { root, run, Stop } from './setup.js'
 
 const FIRST_LINE = '// Generated from the .lua files beside it by scripts/embed-lua.js'
 const GENERATED = 'lua.gen.ts'
+const INCLUDE = /^[ \t]*--@include (.*)$/gm
 
 /**
  * Brings every lua.gen.ts below a folder up to date, and returns those that were not. With `write: false` it leaves
@@ -39,13 +43,29 @@ function generatedFiles(folder) {
   const files = new Map()
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted()) {
     const isLua = name.endsWith('.lua')
-    if (!isLua && basename(name) !== GENERATED) continue
+    if (isIncluded(name) || (!isLua && basename(name) !== GENERATED)) continue
     const generated = join(folder, dirname(name), GENERATED)
     const scripts = files.get(generated) ?? []
     if (isLua) scripts.push(join(folder, name))
     files.set(generated, scripts)
   }
   return files
+}
+
+/**
+ * Whether a file is only there to be included by scripts.
+ * @param {string} path
+ */
+export function isIncluded(path) {
+  return basename(dirname(path)) === 'include'
+}
+
+/**
+ * Returns the files that a script includes.
+ * @param {string} path
+ */
+export function includesOf(path) {
+  return [...readFileSync(path, 'utf8').matchAll(INCLUDE)].map((found) => join(dirname(path), found[1] ?? ''))
 }
 
 /**
@@ -57,6 +77,26 @@ function bare(lua) {
 }
 
 /**
+ * The text of a script with what it includes, without comments.
+ * @param {string} path
+ * @param {(path: string) => string} read
+ */
+function textOf(path, read) {
+  return bare(
+    read(path).replaceAll(INCLUDE, (_, target) => {
+      const included = join(dirname(path), target)
+      if (!isIncluded(included))
+        throw new Stop(`${path} includes ${target}, which is in no folder \`include\`.`)
+      const text = read(included)
+      if (text.search(INCLUDE) !== -1) throw new Stop(`${included} is included, so it may include nothing.`)
+      return bare(text)
+        .trim()
+        .replaceAll(/\s*\n\s*/g, ' ')
+    }),
+  )
+}
+
+/**
  * Returns the text of a lua.gen.ts.
  * @param {readonly string[]} scripts
  * @param {(path: string) => string} [read] gives the text of a script: a mutation run gives other texts
@@ -64,7 +104,7 @@ function bare(lua) {
 export function moduleOf(scripts, read = (path) => readFileSync(path, 'utf8')) {
   const lines = scripts.map((path) => {
     const name = basename(path, '.lua').replace(/-([a-z0-9])/g, (_, letter) => letter.toUpperCase())
-    return `export const ${name} = ${JSON.stringify(bare(read(path)))}`
+    return `export const ${name} = ${JSON.stringify(textOf(path, read))}`
   })
   return [FIRST_LINE, ...lines.toSorted(), ''].join('\n')
 }

@@ -349,17 +349,11 @@ export function scriptDrives(p: string): { readonly [script: string]: Row } {
         },
       ],
     },
-    'lock/extend': {
+    'lease/extend': {
       drives: [{ before: [['SET', key, 'a']], keys: { key }, values: { token: 'a', ttlMs: 1000 } }],
     },
-    'lock/release': {
+    'lease/release': {
       drives: [{ before: [['SET', key, 'a']], keys: { key }, values: { token: 'a', wake: true } }],
-    },
-    'cache/renew': {
-      drives: [{ before: [['SET', key, 'a']], keys: { lock: key }, values: { owner: 'a', ttlMs: 1000 } }],
-    },
-    'cache/release': {
-      drives: [{ before: [['SET', key, 'a']], keys: { lock: key }, values: { owner: 'a', wake: true } }],
     },
     'cache/store': {
       drives: [

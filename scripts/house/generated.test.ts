@@ -1,20 +1,41 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { embedLua } from '../embed-lua.js'
 import { root } from '../setup.js'
 
 test('every lua.gen.ts holds what its .lua files say: if not, run `npm run embed`', () => {
-  expect(embedLua(join(root, 'packages'), { write: false })).toEqual([])
+  expect(embedLua(path.join(root, 'packages'), { write: false })).toEqual([])
+})
+
+test('a script holds what it includes on one line, and an included file stands alone', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'keyspec-embed-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  mkdirSync(path.join(folder, 'include'))
+  const write = (name: string, text: string) => writeFileSync(path.join(folder, name), text)
+  write('include/live.lua', '-- Lives.\nif a then\n  live(a)\nend\n')
+  write('go.lua', 'a = 1\n  --@include include/live.lua\nreturn a\n')
+
+  expect(embedLua(folder, { write: true })).toEqual([path.join(folder, 'lua.gen.ts')])
+  expect(readFileSync(path.join(folder, 'lua.gen.ts'), 'utf8')).toContain(
+    String.raw`export const go = "a = 1\nif a then live(a) end\nreturn a\n"`,
+  )
+  write('include/live.lua', '--@include include/live.lua\n')
+  expect(() => embedLua(folder, { write: true })).toThrow('so it may include nothing')
+  write('go.lua', '--@include go.lua\n')
+  expect(() => embedLua(folder, { write: true })).toThrow('in no folder `include`')
 })
 
 test('the generator names stale files, writes them sorted, and removes one that has no .lua left', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'keyspec-embed-'))
+  const folder = mkdtempSync(path.join(tmpdir(), 'keyspec-embed-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  const generated = join(folder, 'lua.gen.ts')
-  writeFileSync(join(folder, 'take-many.lua'), 'return "${x}\\n"\n')
-  writeFileSync(join(folder, 'give.lua'), '-- Gives.\nif x then\n  -- All of it.\n  return 1 -- one\nend\n')
+  const generated = path.join(folder, 'lua.gen.ts')
+  writeFileSync(path.join(folder, 'take-many.lua'), 'return "${x}\\n"\n')
+  writeFileSync(
+    path.join(folder, 'give.lua'),
+    '-- Gives.\nif x then\n  -- All of it.\n  return 1 -- one\nend\n',
+  )
 
   expect(embedLua(folder, { write: false })).toEqual([generated])
   expect(embedLua(folder, { write: true })).toEqual([generated])
@@ -29,8 +50,8 @@ test('the generator names stale files, writes them sorted, and removes one that 
     ].join('\n'),
   )
 
-  rmSync(join(folder, 'give.lua'))
-  rmSync(join(folder, 'take-many.lua'))
+  rmSync(path.join(folder, 'give.lua'))
+  rmSync(path.join(folder, 'take-many.lua'))
   expect(embedLua(folder, { write: true })).toEqual([generated])
   expect(() => readFileSync(generated)).toThrow('ENOENT')
 })

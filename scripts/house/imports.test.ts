@@ -6,12 +6,13 @@ import { filesIn, importsOf, textOf } from './tracked.ts'
 const ROWS: { readonly [sources: string]: readonly (readonly string[])[] } = {
   'packages/keyspec/src/': [
     ['errors.ts', 'unquoted.ts', 'builtin.ts'],
-    ['duration.ts', 'size.ts', 'abort.ts', 'timer.ts', 'calendar.ts', 'ip-address.ts'],
+    ['duration.ts', 'size.ts', 'abort.ts', 'timer.ts', 'tick-time.ts', 'calendar.ts', 'ip-address.ts'],
     ['pattern.ts', 'param.ts', 'overlap.ts'],
     ['codec/'],
     [
       'connection/connection.ts',
       'connection/client-of.ts',
+      'connection/wrap.ts',
       'connection/page.ts',
       'connection/slot.ts',
       'connection/denial.ts',

@@ -2,9 +2,9 @@
 // A process that runs tests against mutants of Lua scripts, one after another, as its parent sends them. A mutant is never
 // written to a file: Vite serves another lua.gen.ts. The parent ends this process if a mutant makes the tests hang.
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { createVitest } from 'vitest/node'
-import { moduleOf } from '../embed-lua.js'
+import { includesOf, isIncluded, moduleOf } from '../embed-lua.js'
 import { root } from '../setup.js'
 import { alias } from '../sources.js'
 
@@ -14,17 +14,17 @@ import { alias } from '../sources.js'
 /** @type {Task} */
 let task = { tests: [] }
 
+/** The modules that were served with the mutant that was tried last. @type {Set<string>} */
+const served = new Set()
+
 const plugin = /** @type {import('vite').Plugin} */ ({
   name: 'keyspec-mutant',
   enforce: 'pre',
   load(id) {
     const { script, text } = task
-    if (script === undefined || text === undefined || id !== generatedOf(script)) return undefined
-    const folder = dirname(id)
-    const scripts = readdirSync(folder).filter((name) => name.endsWith('.lua'))
-    return moduleOf(
-      scripts.toSorted().map((name) => join(folder, name)),
-      (path) => (path === join(root, script) ? text : readFileSync(path, 'utf8')),
+    if (script === undefined || text === undefined || !isServed(id, script)) return undefined
+    return moduleOf(scriptsIn(dirname(id)), (path) =>
+      path === join(root, script) ? text : readFileSync(path, 'utf8'),
     )
   },
 })
@@ -55,7 +55,8 @@ process.send?.('ready')
 /** @param {Task} asked */
 async function perform(asked) {
   task = asked
-  if (task.script !== undefined) vitest.invalidateFile(generatedOf(task.script))
+  for (const id of served) vitest.invalidateFile(id)
+  served.clear()
   let ran = 0
   // One file after another, each in a fresh worker: none sees what an earlier one left behind.
   for (const test of task.tests) {
@@ -93,7 +94,25 @@ function answer(modules, unhandled) {
   return unhandled.length > 0 ? { killedBy: `an unhandled error: ${String(unhandled[0])}`, ran } : { ran }
 }
 
-/** @param {string} script */
-function generatedOf(script) {
-  return join(root, dirname(script), 'lua.gen.ts')
+/**
+ * Whether a module is the lua.gen.ts that holds a script, or one of those that hold what includes it.
+ * @param {string} id
+ * @param {string} script
+ */
+function isServed(id, script) {
+  if (basename(id) !== 'lua.gen.ts') return false
+  const path = join(root, script)
+  const holds = isIncluded(script)
+    ? scriptsIn(dirname(id)).some((each) => includesOf(each).includes(path))
+    : dirname(id) === dirname(path)
+  if (holds) served.add(id)
+  return holds
+}
+
+/** @param {string} folder */
+function scriptsIn(folder) {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.lua'))
+    .toSorted()
+    .map((name) => join(folder, name))
 }

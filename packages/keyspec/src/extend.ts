@@ -29,6 +29,7 @@ export { pageOf } from './connection/page.ts'
 export { refusal, refused } from './connection/server-error.ts'
 export { slotOf } from './connection/slot.ts'
 export { unanswered } from './connection/unanswered.ts'
+export { wrapConnection } from './connection/wrap.ts'
 
 // Codecs: between a value and its bytes.
 export { bytesCodec, textCodec } from './codec/codec.ts'
@@ -50,6 +51,8 @@ export {
 export type { Split } from './script/merge-equal.ts'
 export { type RedisType, SPARABLE } from './script/proof.ts'
 export {
+  anyReply,
+  arrayReply,
   booleanReply,
   bytesReply,
   integerReply,

@@ -45,6 +45,16 @@ export function pattern(text: string): Pattern {
   return { text, parts, params, hashTag, parse, format: formatter(text, parts, parse, hashTag !== undefined) }
 }
 
+/**
+ * Checks that keys of two patterns belong together, one of each for the same values.
+ * @param relation What one is to the other, for the message: `"a:<x>" is locked by "b:<y>"`
+ * @throws SchemaError if one has a placeholder that the other lacks
+ */
+export function requireSamePlaceholders(one: Pattern, other: Pattern, relation: string): void {
+  if ([...one.params].sort().join() !== [...other.params].sort().join())
+    throw new SchemaError(`${relation}: both need the same placeholders`)
+}
+
 function split(text: string): Part[] {
   const parts: Part[] = []
   const pieces = text.split(/<([^<>]*)>/)

@@ -2,7 +2,8 @@ import type { Connection } from 'keyspec'
 import { type Eviction, evictionOf } from './eviction.ts'
 import type { StoredValue } from './peek.ts'
 import { type ValueOptions, valuesOf } from './values.ts'
-import { type KeyFacts, type ScanOptions, type ScanStep, sizesOf, steps } from './scan.ts'
+import { sizesOf } from './sample.ts'
+import { type KeyFacts, type ScanOptions, type ScanStep, steps } from './scan.ts'
 
 /**
  * Where `audit` and `stats` have their keys from. A connection stands for a walk over its masters; any other source, such

@@ -1,10 +1,19 @@
 import { type Connection, ServerError } from 'keyspec'
-import { int, type Reply, script, textArgument as text } from 'keyspec/extend'
+import {
+  bytesReply,
+  int,
+  integerReply,
+  type Reply,
+  script,
+  textArgument as text,
+  tupleReply,
+} from 'keyspec/extend'
 import * as lua from './lua.gen.ts'
 import { throttle, type Throttle } from './throttle.ts'
 import { packed, Unpacker } from './packed.ts'
 import { peeker, type StoredValue } from './peek.ts'
-import { type ScanOptions, type KeyFacts, StepSize } from './scan.ts'
+import type { KeyFacts, ScanOptions } from './scan.ts'
+import { StepSize } from './step-size.ts'
 
 /** How values are read. */
 export interface ValueOptions extends Pick<ScanOptions, 'maxLoad' | 'signal'> {
@@ -89,7 +98,7 @@ const valuesScript = script('inspect/values', {
   lua: lua.values,
   commands: ['EXISTS', 'GET', 'GETRANGE', 'HSCAN', 'LRANGE', 'SSCAN', 'STRLEN', 'TIME', 'XRANGE', 'ZRANGE'],
   bytes: true,
-  reply: (reply) => reply as readonly [micros: number, answers: Buffer],
+  reply: tupleReply(integerReply, bytesReply),
 })
 
 function storedValue(type: string, answer: Reply): StoredValue {

@@ -5,5 +5,6 @@ if made.err then
   if string.find(made.err, 'BUSYGROUP', 1, true) then return 0 end
   return made
 end
-if ttlMs ~= '0' and redis.call('PTTL', key) == -1 then redis.call('PEXPIRE', key, ttlMs) end
+local renew = 'creation' -- a group of a stream that is there is no write
+--@include ../script/include/give-lifetime.lua
 return 1

@@ -3,7 +3,7 @@ import { integer } from '../codec/integer.ts'
 import { type Argument, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
 import { DecodeError } from '../errors.ts'
 import { digits, int, rest, text } from '../script/argument.ts'
-import { optionalReply } from '../script/reply.ts'
+import { anyReply, optionalReply } from '../script/reply.ts'
 import { script } from '../script/script.ts'
 import { wasRefused } from './collection.ts'
 import { beyond, countReply, NOT_COUNTABLE } from './counter.ts'
@@ -36,7 +36,7 @@ const UPDATE = {
   args: { ttlMs: digits, renew: text, values: rest },
   lua: lua.updateFields,
   commands: ['HGETALL', 'HSET', 'PEXPIRE', 'PTTL'],
-  reply: (reply: Reply) => reply,
+  reply: anyReply,
 } as const
 const update = script('kind/update-fields', UPDATE)
 const updateBytes = script('kind/update-fields', { ...UPDATE, bytes: true })
@@ -45,7 +45,7 @@ const UPDATE_IF = {
   args: { ttlMs: digits, renew: text, expected: int, values: rest },
   lua: lua.updateFieldsIf,
   commands: ['HGET', 'HGETALL', 'HSET', 'PEXPIRE', 'PTTL'],
-  reply: (reply: Reply) => reply,
+  reply: anyReply,
 } as const
 const updateIf = script('kind/update-fields-if', UPDATE_IF)
 const updateIfBytes = script('kind/update-fields-if', { ...UPDATE_IF, bytes: true })

@@ -6,5 +6,5 @@ if count > 9007199254740991 or count < -9007199254740991 then
   redis.call('INCRBY', key, string.format('%.0f', -by))
   return false
 end
-if ttlMs ~= '0' and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
+--@include ../script/include/give-lifetime.lua
 return string.format('%.0f', count)

@@ -3,7 +3,7 @@ import type { Connection, Subscriber } from '../connection/connection.ts'
 import type { Watch } from '../connection/tracking/invalidations-watch.ts'
 import type { Replicating } from '../connection/replication.ts'
 import type { ParamCodec, ParamCodecs } from '../param.ts'
-import { type Params, type Pattern, pattern as parsePattern } from '../pattern.ts'
+import { type Params, type Pattern, pattern as parsePattern, requireSamePlaceholders } from '../pattern.ts'
 import { SchemaError } from '../errors.ts'
 import type { RedisType } from '../script/proof.ts'
 import { bytesIn, type Size } from '../size.ts'
@@ -170,13 +170,8 @@ export function keySpec(
     if (!pattern.params.includes(name)) throw new SchemaError(`"${text}" has no placeholder <${name}>`)
   }
   const old = renamedFrom === undefined ? [] : oldPatterns(text, renamedFrom)
-  for (const before of old) {
-    if ([...before.params].sort().join() !== [...pattern.params].sort().join()) {
-      throw new SchemaError(
-        `"${text}" was "${before.text}": both need the same placeholders, or keys could not be moved`,
-      )
-    }
-  }
+  for (const before of old)
+    requireSamePlaceholders(before, pattern, `"${text}" was "${before.text}", and keys are moved`)
   return {
     pattern,
     type,

@@ -1,5 +1,6 @@
-import { ONE_KEY, ONE_KEY_BYTES, type Reply } from '../connection/connection.ts'
+import { ONE_KEY, ONE_KEY_BYTES } from '../connection/connection.ts'
 import { digits, text } from '../script/argument.ts'
+import { anyReply } from '../script/reply.ts'
 import { script } from '../script/script.ts'
 import { Collection, proveOneSlot, wasRefused } from './collection.ts'
 import { ttlFor } from './lifetime.ts'
@@ -17,7 +18,7 @@ const MOVE = {
   args: { from: text, to: text, ttlMs: digits, renew: text },
   lua: lua.moveElement,
   commands: ['LMOVE', 'PEXPIRE', 'PTTL'],
-  reply: (reply: Reply) => reply,
+  reply: anyReply,
 } as const
 const move = script('kind/move-element', MOVE)
 const moveBytes = script('kind/move-element', { ...MOVE, bytes: true })

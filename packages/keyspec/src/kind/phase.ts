@@ -1,6 +1,6 @@
 import type { Connection } from '../connection/connection.ts'
 import { int, serverNow, text } from '../script/argument.ts'
-import { integerReply } from '../script/reply.ts'
+import { integerReply, listReply } from '../script/reply.ts'
 import { script } from '../script/script.ts'
 import type { Phase } from './kind.ts'
 import * as lua from './lua.gen.ts'
@@ -67,7 +67,7 @@ const seen = script('kind/phases', {
   args: { pattern: text, now: serverNow },
   lua: lua.phases,
   commands: ['ZSCORE'],
-  reply: (reply) => reply as readonly number[],
+  reply: listReply(integerReply),
 })
 
 /** The phases of a pattern that programs used within the last minute. */

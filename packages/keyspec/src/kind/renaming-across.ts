@@ -2,7 +2,7 @@ import { type Command, type Connection, ONE_KEY, type Reply, type Shape } from '
 import { slotOf } from '../connection/slot.ts'
 import { MigrationError } from '../errors.ts'
 import { digits, flag, text } from '../script/argument.ts'
-import { booleanReply } from '../script/reply.ts'
+import { booleanReply, bytesReply, integerReply, optionalReply, tupleReply } from '../script/reply.ts'
 import { script } from '../script/script.ts'
 import { evaluate } from '../script/source.ts'
 import type { Phase } from './kind.ts'
@@ -16,7 +16,7 @@ const setAside = script('kind/set-aside', {
   lua: lua.setAside,
   commands: ['DUMP', 'EXISTS', 'HGET', 'HSET', 'PEXPIRETIME', 'PTTL', 'RENAME', 'TIME'],
   bytes: true,
-  reply: (reply) => reply as readonly [token: Buffer, dump: Buffer, endsAtMs: number] | null,
+  reply: optionalReply(tupleReply(bytesReply, bytesReply, integerReply)),
 })
 const restoreOnce = script('kind/restore-once', {
   keys: ['to', 'marker'],
@@ -146,7 +146,7 @@ export async function moveAcross(
 ): Promise<Moved> {
   const { aside, marker } = besideOf(from, prefix)
   const found = await setAside.run(connection, { from, aside, marker }, { token: crypto.randomUUID() })
-  if (found === null) return 'absent'
+  if (found === undefined) return 'absent'
   const [token, dump, endsAt] = found
   const created = await restoreOnce.run(
     connection,

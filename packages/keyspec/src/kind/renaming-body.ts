@@ -2,7 +2,7 @@ import type { Argument, Command, Connection, Shape } from '../connection/connect
 import { ServerError } from '../connection/server-error.ts'
 import { MigrationError } from '../errors.ts'
 import { flag, int, rest, text } from '../script/argument.ts'
-import { integerReply } from '../script/reply.ts'
+import { anyReply, integerReply } from '../script/reply.ts'
 import { permissionProof, proofIn } from '../script/proof.ts'
 import { script } from '../script/script.ts'
 import { type Proof, type Source, sourceOf } from '../script/source.ts'
@@ -28,7 +28,7 @@ const resolve = script('kind/resolve', {
   args: { phase: text, removes: flag, counts: text, given: rest },
   lua: lua.resolve,
   commands: ['EXISTS', 'RENAME', 'UNLINK'],
-  reply: (reply) => reply,
+  reply: anyReply,
 })
 const route = script('kind/route', {
   keys: ['key', 'aside', 'marker'],
@@ -48,7 +48,7 @@ const one = script('kind/command', {
   lua: lua.command,
   commands: [],
   given: { words: COMMANDS },
-  reply: (reply) => reply,
+  reply: anyReply,
 })
 
 const proofs: Proof[] = []

@@ -10,6 +10,7 @@ import {
 } from '../connection/connection.ts'
 import { ServerError } from '../connection/server-error.ts'
 import { slotOf } from '../connection/slot.ts'
+import { wrapConnection } from '../connection/wrap.ts'
 import { KeyError } from '../errors.ts'
 import type { Pattern } from '../pattern.ts'
 import { evaluate } from '../script/source.ts'
@@ -107,11 +108,7 @@ export function renaming(connection: Connection, specs: readonly KeySpec[], pref
     return all
   }
 
-  const wrapped: Connection = {
-    client: connection.client,
-    cluster: connection.cluster,
-    dear: connection.dear === true,
-    masters: () => connection.masters(),
+  const wrapped: Connection = wrapConnection(connection, {
     send(command, shape) {
       if (phase !== 3 && shape.merge !== undefined) return shape.merge.sendOne(wrapped, command)
       const send = phase === 3 ? connection.send.bind(connection) : sendRenamed
@@ -120,7 +117,7 @@ export function renaming(connection: Connection, specs: readonly KeySpec[], pref
       if (waiting !== undefined) return waiting.then(() => send(command, shape))
       return send(command, shape)
     },
-  }
+  })
   return wrapped
 }
 

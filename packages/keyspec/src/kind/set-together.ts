@@ -10,6 +10,7 @@ import { outcomeOf } from '../connection/pipeline/merge.ts'
 import { isUnavailable, ServerError } from '../connection/server-error.ts'
 import { KeyspecError } from '../errors.ts'
 import { rest, text } from '../script/argument.ts'
+import { arrayReply, optionalReply } from '../script/reply.ts'
 import { script } from '../script/script.ts'
 import * as lua from './lua.gen.ts'
 
@@ -18,7 +19,7 @@ const setTogether = script('kind/set-together', {
   args: { ttlMs: text, values: rest },
   lua: lua.setTogether,
   commands: ['SET'],
-  reply: (reply) => reply as readonly Reply[] | null,
+  reply: optionalReply(arrayReply),
 })
 
 /** Values longer than this gain nothing by going together: what they cost is their bytes. */
@@ -42,7 +43,7 @@ const merge: Merge = {
   async send(connection, calls) {
     const keys = calls.map((call) => call[1]!)
     const values = calls.map((call) => call[2]!)
-    let failed: readonly Reply[] | null
+    let failed: readonly Reply[] | undefined
     try {
       failed = await setTogether.run(connection, { keys }, { ttlMs: calls[0]![4] ?? '0', values })
     } catch (error) {

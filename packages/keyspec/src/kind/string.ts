@@ -4,6 +4,7 @@ import { GET, GET_BYTES, getTogether } from '../connection/pipeline/reads.ts'
 import { ConflictError } from '../errors.ts'
 import type { ParamCodecs } from '../param.ts'
 import { digits, flag, text } from '../script/argument.ts'
+import { anyReply, bytesReply, integerReply, optionalReply, tupleReply } from '../script/reply.ts'
 import { script } from '../script/script.ts'
 import { sleep } from '../timer.ts'
 import { type Entry, Many, openEntry } from './entry.ts'
@@ -46,7 +47,7 @@ const SET_ONCE = {
   args: { value: text, ttlMs: digits, get: flag, present: flag },
   lua: lua.setOnce,
   commands: ['GET', 'PTTL', 'SET'],
-  reply: (reply: Reply) => reply,
+  reply: anyReply,
 } as const
 const setOnce = script('kind/set-once', SET_ONCE)
 const setOnceBytes = script('kind/set-once', { ...SET_ONCE, bytes: true })
@@ -56,7 +57,7 @@ const REPLACE = {
   args: { found: flag, seen: text, value: text, ttlMs: digits, renew: text },
   lua: lua.replace,
   commands: ['GET', 'PTTL', 'SET'],
-  reply: (reply: Reply) => reply as readonly [written: number, now?: Reply],
+  reply: tupleReply(integerReply, anyReply),
 } as const
 const replace = script('kind/replace', REPLACE)
 const replaceBytes = script('kind/replace', { ...REPLACE, bytes: true })
@@ -67,7 +68,7 @@ const take = script('kind/take-value', {
   lua: lua.takeValue,
   commands: ['DEL', 'GET'],
   bytes: true,
-  reply: (reply: Reply) => reply as readonly [deleted: number, now?: Buffer],
+  reply: tupleReply(integerReply, optionalReply(bytesReply)),
 })
 
 const UPDATE_ATTEMPTS = 100
@@ -178,7 +179,7 @@ export class StringKey<T, In = T> extends Key {
       const after = change(before)
       if (after === undefined) return before
       const stored = this.encode(codec, after)
-      const [written, now = null] = await this.#replace(seen, stored)
+      const [written, now] = await this.#replace(seen, stored)
       if (written === 1) return this.#value(typeof stored === 'string' ? stored : Buffer.from(stored))
       seen = now
       // Those who collide come back one after another; at first at once, since most collisions are of two.
@@ -237,7 +238,7 @@ export class StringKey<T, In = T> extends Key {
     return run(connection, { key: this.name }, { value, ttlMs: ttlFor(lifetime), ...how })
   }
 
-  #replace(seen: Reply, value: string | Uint8Array): Promise<readonly [number, Reply?]> {
+  #replace(seen: Reply, value: string | Uint8Array): Promise<readonly [number, Reply]> {
     const { codec, connection, lifetime } = this.home
     const run = (codec.bytes ? replaceBytes : replace).run
     const renew = lifetime.ttlMs === 'forever' ? '' : lifetime.renew

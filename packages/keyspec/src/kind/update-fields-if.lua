@@ -6,6 +6,6 @@ for i = 1, expected, 2 do
 end
 for from = expected + 1, #values, 4000 do
   redis.call('HSET', key, unpack(values, from, math.min(from + 3999, #values)))
-  if ttlMs ~= '0' and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
+  --@include ../script/include/give-lifetime.lua
 end
 return redis.call('HGETALL', key)

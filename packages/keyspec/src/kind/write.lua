@@ -1,7 +1,6 @@
 -- write.lua. Runs one write on a key and gives the key its lifetime in the same step.
 -- `values` holds `lead` arguments that every call repeats, then the elements, of which one call takes at most `slice`:
 -- Lua cannot unpack more than some thousands at once. Answers the sum of the integer replies, or the last of others.
--- renew 'creation': the lifetime is set only where the key has none, be it new or never given one.
 local head, count = {}, #values
 for i = 1, lead do head[i] = values[i] end
 
@@ -14,6 +13,6 @@ repeat
   from = from + slice
   local answer = redis.call(unpack(call))
   if summed and reply then reply = reply + answer else reply = answer end
-  if ttlMs ~= '0' and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end
+  --@include ../script/include/give-lifetime.lua
 until from > count
 return reply

@@ -1,5 +1,6 @@
 import { type Argument, ONE_KEY, type Reply } from '../connection/connection.ts'
 import { digits, flag, int, rest, text } from '../script/argument.ts'
+import { anyReply } from '../script/reply.ts'
 import { script } from '../script/script.ts'
 import type { Home } from './key.ts'
 import { type Lifetime, ttlFor } from './lifetime.ts'
@@ -28,7 +29,7 @@ const write = script('kind/write', {
   lua: lua.write,
   commands: ['PEXPIRE', 'PTTL'],
   given: { command: WRITES },
-  reply: (reply) => reply,
+  reply: anyReply,
 })
 
 /** How a long write is cut: elements of `group` arguments each stay whole; `sum` says that the replies add up. */

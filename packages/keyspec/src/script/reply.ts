@@ -3,6 +3,9 @@ import type { Reply } from '../connection/connection.ts'
 /** Reads one form of reply, and throws a `TypeError` on any other. */
 export type ReplyDecoder<T> = (reply: Reply) => T
 
+/** Any reply, as it is. */
+export const anyReply: ReplyDecoder<Reply> = (reply) => reply
+
 /** An integer reply. */
 export const integerReply: ReplyDecoder<number> = (reply) => {
   if (typeof reply !== 'number') throw unexpected('an integer', reply)
@@ -29,6 +32,12 @@ export const optionalReply =
   <T>(decoder: ReplyDecoder<T>): ReplyDecoder<T | undefined> =>
   (reply) =>
     reply === null ? undefined : decoder(reply)
+
+/** An array reply, its elements as they are. */
+export const arrayReply: ReplyDecoder<readonly Reply[]> = (reply) => {
+  if (!isArray(reply)) throw unexpected('an array', reply)
+  return reply
+}
 
 /** An array reply, every element read by `decoder`. */
 export const listReply =

@@ -93,32 +93,7 @@ export function script<const K extends string, A extends Arguments, R>(
   const unsaid = merge === true ? [] : unsaidOf(hows)
   const keyCountText = String(keys.length)
   const base = { firstKey: 3, keyCount: keys.length, ...(bytes ? { bytes } : {}) }
-  const shape: Shape =
-    merge === false
-      ? base
-      : merge === true
-        ? {
-            ...base,
-            merge: mergeRuns(
-              plain,
-              sourceOf(() => repeated(plain.text), proof),
-              keys.length,
-              hows.length,
-              base,
-            ),
-          }
-        : {
-            ...base,
-            merge: equalCalls(
-              name,
-              merge,
-              plain,
-              sourceOf(() => overKeys(keys, args, checks + lua), proof),
-              hows,
-              keys.length,
-              base,
-            ),
-          }
+  const shape: Shape = { ...base, ...mergeOf() }
 
   return {
     name,
@@ -166,6 +141,16 @@ export function script<const K extends string, A extends Arguments, R>(
         throw error instanceof KeyspecError ? error : new ScriptError(name, keyOf(command), error)
       }
     },
+  }
+
+  function mergeOf(): Pick<Shape, 'merge'> {
+    if (merge === false) return {}
+    if (merge === true) {
+      const several = sourceOf(() => repeated(plain.text), proof)
+      return { merge: mergeRuns(plain, several, keys.length, hows.length, base) }
+    }
+    const several = sourceOf(() => overKeys(keys, args, checks + lua), proof)
+    return { merge: equalCalls(name, merge, plain, several, hows, keys.length, base) }
   }
 }
 

@@ -5,7 +5,8 @@ import {
   int,
   ONE_KEY,
   pattern,
-  type Reply,
+  listReply,
+  bytesReply,
   rest,
   script,
   textArgument as text,
@@ -120,8 +121,10 @@ const dumpScript = script('inspect/dump', {
   commands: ['DUMP', 'PEXPIRETIME', 'PTTL', 'SCAN', 'TIME'],
   bytes: true,
   reply: (reply) => {
-    const [next, packed, ...names] = reply as readonly Reply[] as readonly Buffer[]
-    return { next: String(next), packed: packed!, names }
+    const [next, packed, ...names] = listReply(bytesReply)(reply)
+    if (next === undefined || packed === undefined)
+      throw new TypeError('the server answered no packed values')
+    return { next: String(next), packed, names }
   },
 })
 

@@ -1,5 +1,5 @@
 import type { Connection } from 'keyspec'
-import { int, nodeCrypto, type Reply, script } from 'keyspec/extend'
+import { arrayReply, int, integerReply, nodeCrypto, script, textReply, tupleReply } from 'keyspec/extend'
 import type { ArchiveRecord } from './archive.ts'
 import { decodeDump } from '../../rdb/decode-dump.ts'
 import { asArguments } from './dump.ts'
@@ -43,15 +43,17 @@ export function stateIn(record: ArchiveRecord, nowMs: number): KeyState | undefi
 // As much as is read at once, so that the server is not kept for long.
 const BUDGET = 1024 * 1024
 
+const state = tupleReply(textReply, integerReply, textReply)
+
 const digestScript = script('inspect/digest', {
   keys: ['keys*'],
   args: { budget: int },
   lua: lua.digest,
   commands: ['DUMP', 'GET', 'PTTL', 'TYPE'],
   reply: (reply) => {
-    const answers = reply as readonly Reply[]
+    const answers = arrayReply(reply)
     return Array.from({ length: answers.length / 3 }, (_, index): KeyState | undefined => {
-      const [type, left, digest] = answers.slice(index * 3) as [string, number, string]
+      const [type, left, digest] = state(answers.slice(index * 3))
       return type === '' ? undefined : { type, ttlMs: left < 0 ? 'forever' : left, digest }
     })
   },

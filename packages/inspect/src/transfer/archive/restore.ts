@@ -1,5 +1,5 @@
 import { type Connection, KeyspecError, ServerError } from 'keyspec'
-import { flag, NO_KEY, ONE_KEY, type Reply, script, textArgument as text } from 'keyspec/extend'
+import { arrayReply, flag, NO_KEY, ONE_KEY, type Reply, script, textArgument as text } from 'keyspec/extend'
 import { decodeKey, escapeKey } from '../../match/key-name.ts'
 import { dumpVersionOf } from './archive.ts'
 import { PACKED_HEAD } from './dump.ts'
@@ -72,7 +72,7 @@ const restoreScript = script('inspect/restore', {
   args: { replace: flag, packed: text },
   lua: lua.restore,
   commands: ['RESTORE'],
-  reply: (reply) => reply as readonly Reply[],
+  reply: arrayReply,
 })
 
 /** The text that restore.lua reads. */

@@ -3,6 +3,8 @@ import { KeyspecError, reason, UnavailableError } from '../../errors.ts'
 import { clientOf, madeOver } from '../client-of.ts'
 import { type Connection, firstKeyOf } from '../connection.ts'
 import { isUnavailable } from '../server-error.ts'
+import { tickTime } from '../../tick-time.ts'
+import { wrapConnection } from '../wrap.ts'
 import { Breaker, type BreakerState } from './breaker.ts'
 import { Meter, type PeakHour, type ResponseTimes } from './meter.ts'
 
@@ -104,40 +106,38 @@ export function guarded(connection: Connection, options: GuardOptions = {}): Gua
     )
   }
 
-  const guard = (inner: Connection): Connection => ({
-    client: inner.client,
-    cluster: inner.cluster,
-    dear: inner.dear === true,
-    send(command, shape) {
-      const start = tickTime()
-      const round = breaker.admit(start)
-      if (round === undefined) return refuse(start, firstKeyOf(command, shape))
-      meter.sent(performance.timeOrigin + start)
-      const answered = () => {
-        meter.answered(shape.blocks === true ? undefined : tickTime() - start)
-        breaker.answered(round)
-      }
-      return inner.send(command, shape).then(
-        (reply) => {
-          answered()
-          return reply
-        },
-        (error: unknown) => {
-          if (isUnavailable(error)) {
-            cause = error
-            meter.failed()
-            breaker.failed(round, tickTime())
-          } else {
-            if (error instanceof KeyspecError) meter.errorReplies += 1
+  const guard = (inner: Connection): Connection =>
+    wrapConnection(inner, {
+      send(command, shape) {
+        const start = tickTime()
+        const round = breaker.admit(start)
+        if (round === undefined) return refuse(start, firstKeyOf(command, shape))
+        meter.sent(performance.timeOrigin + start)
+        const answered = () => {
+          meter.answered(shape.blocks === true ? undefined : tickTime() - start)
+          breaker.answered(round)
+        }
+        return inner.send(command, shape).then(
+          (reply) => {
             answered()
-          }
-          throw error
-        },
-      )
-    },
-    masters: async () =>
-      (await inner.masters()).map((master) => (master === connection ? self : guard(master))),
-  })
+            return reply
+          },
+          (error: unknown) => {
+            if (isUnavailable(error)) {
+              cause = error
+              meter.failed()
+              breaker.failed(round, tickTime())
+            } else {
+              if (error instanceof KeyspecError) meter.errorReplies += 1
+              answered()
+            }
+            throw error
+          },
+        )
+      },
+      masters: async () =>
+        (await inner.masters()).map((master) => (master === connection ? self : guard(master))),
+    })
 
   const self: GuardedConnection = {
     ...guard(connection),
@@ -159,20 +159,4 @@ export function guarded(connection: Connection, options: GuardOptions = {}): Gua
     },
   }
   return madeOver(clientOf(connection), self)
-}
-
-let tickNow: number | undefined
-
-const endTick = () => {
-  tickNow = undefined
-}
-
-/** The time in ms when this tick first asked for it: reading a clock can cost more than all else that a guard does. */
-function tickTime(): number {
-  if (tickNow === undefined) {
-    tickNow = performance.now()
-    // Runs when the microtasks are done, and with them all the answers that came together.
-    process.nextTick(endTick)
-  }
-  return tickNow
 }

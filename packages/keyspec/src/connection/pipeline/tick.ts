@@ -1,4 +1,5 @@
 import type { Argument, Command, Connection, Reply, Shape, Merge } from '../connection.ts'
+import { wrapConnection } from '../wrap.ts'
 
 interface Call {
   readonly command: Command
@@ -97,11 +98,7 @@ export function tick(connection: Connection): Connection {
     return run
   }
 
-  return {
-    client: connection.client,
-    cluster: connection.cluster,
-    dear: connection.dear === true,
-    masters: () => connection.masters(),
+  return wrapConnection(connection, {
     send(command: Command, shape: Shape) {
       const { merge } = shape
       if (runs.length > 0) giveWay(command, shape)
@@ -124,7 +121,7 @@ export function tick(connection: Connection): Connection {
         if (run.byKey !== undefined) note(run.byKey, call)
       })
     },
-  }
+  })
 }
 
 function byKeyOf({ calls }: Run): Map<string, Call[]> {

@@ -17,7 +17,7 @@ import {
   outcomeText,
 } from './outcome.ts'
 import { untilAborted } from './until-aborted.ts'
-import { Waiting } from './waiting.ts'
+import { Waiting } from '../lease/waiting.ts'
 
 // How long the outcome of a load stands for those who wait for it, who ask every 50 ms at the latest.
 const WAITING_MS = 250

@@ -11,7 +11,7 @@ import { type EntryOptions, type Kind, type KeySpec, keySpec, type Opening } fro
 import { VERBS } from '../../kind/permission.ts'
 import { ManyStrings, type StringHome, stringHome, StringKey } from '../../kind/string.ts'
 import type { ParamCodecs, ParamValues } from '../../param.ts'
-import { type Pattern, pattern as parsePattern } from '../../pattern.ts'
+import { type Pattern, pattern as parsePattern, requireSamePlaceholders } from '../../pattern.ts'
 import { readable } from '../../codec/readable.ts'
 import { freeze } from './freeze.ts'
 import type { LoadAll, Loaded, LoadsHome, Params } from './flight.ts'
@@ -155,8 +155,7 @@ function lockSpec(spec: KeySpec, { lock, lockTtl = '10s' }: CacheOptions): KeySp
       ? { renamedFrom: { pattern: renamedFrom.map((old) => `lock:${old.text}`), phase } }
       : {}),
   })
-  if ([...found.pattern.params].sort().join() !== [...pattern.params].sort().join())
-    throw new SchemaError(`"${pattern.text}" is locked by "${lock}": both need the same placeholders`)
+  requireSamePlaceholders(found.pattern, pattern, `"${pattern.text}" is locked by "${lock}"`)
   return lock === undefined
     ? { ...found, onCluster: (before) => besideOnCluster(spec, found, before) }
     : found

@@ -3,23 +3,8 @@ import { GET_BYTES } from '../../connection/pipeline/reads.ts'
 import { digits, flag, text } from '../../script/argument.ts'
 import { booleanReply } from '../../script/reply.ts'
 import { script } from '../../script/script.ts'
+import { extendLease, type HeldKey, releaseLease } from '../lease/token.ts'
 import * as lua from './lua.gen.ts'
-
-const renew = script('cache/renew', {
-  keys: ['lock'],
-  args: { owner: text, ttlMs: digits },
-  lua: lua.renew,
-  commands: ['GET', 'PEXPIRE'],
-  reply: booleanReply,
-})
-
-const release = script('cache/release', {
-  keys: ['lock'],
-  args: { owner: text, wake: flag },
-  lua: lua.release,
-  commands: ['DEL', 'GET', 'PUBLISH'],
-  reply: booleanReply,
-})
 
 const conclude = script('cache/conclude', {
   keys: ['lock'],
@@ -63,58 +48,60 @@ export interface LockHome {
 
 /** The right to load one entry, held by whoever wrote its random token into the lock's key. */
 export class Lock {
-  readonly name: string
-  readonly #owner: string
+  readonly #held: HeldKey
   readonly #home: LockHome
 
   constructor(home: LockHome, name: string, owner: string) {
     this.#home = home
-    this.name = name
-    this.#owner = owner
+    this.#held = { key: name, token: owner }
   }
 
   /** Takes the lock if it is free; answers whether it did. */
   async take(): Promise<boolean> {
     const { connection, lockTtlMs } = this.#home
-    const command = ['SET', this.name, this.#owner, 'NX', 'PX', String(lockTtlMs)]
+    const command = ['SET', this.#held.key, this.#held.token, 'NX', 'PX', String(lockTtlMs)]
     return (await connection.send(command, ONE_KEY)) !== null
   }
 
   /** What stands in the lock's place: the token of its holder, the outcome of a load, or nothing. */
   async look(): Promise<string | null> {
-    const stored = (await this.#home.connection.send(['GET', this.name], GET_BYTES)) as Buffer | null
+    const stored = (await this.#home.connection.send(['GET', this.#held.key], GET_BYTES)) as Buffer | null
     return stored === null ? null : String(stored)
   }
 
   /** Takes the lock if nothing stands in its place but this outcome of an earlier load; answers whether it did. */
   takeOver(outcome: string): Promise<boolean> {
     const { connection, lockTtlMs } = this.#home
-    return takeOver.run(connection, { lock: this.name }, { owner: this.#owner, outcome, ttlMs: lockTtlMs })
+    return takeOver.run(
+      connection,
+      { lock: this.#held.key },
+      { owner: this.#held.token, outcome, ttlMs: lockTtlMs },
+    )
   }
 
   /** Holds it for another `lockTtl`; answers false where it has passed on. */
   renew(): Promise<boolean> {
     const { connection, lockTtlMs } = this.#home
-    return renew.run(connection, { lock: this.name }, { owner: this.#owner, ttlMs: lockTtlMs })
+    return extendLease(connection, this.#held, lockTtlMs)
   }
 
   /** Lets a lock end after `lockTtl` that has no end, whoever holds it. */
   async limit(): Promise<void> {
     const { connection, lockTtlMs } = this.#home
-    await limitLock.run(connection, { lock: this.name }, { ttlMs: lockTtlMs }).catch(() => {})
+    await limitLock.run(connection, { lock: this.#held.key }, { ttlMs: lockTtlMs }).catch(() => {})
   }
 
   /** Gives it back, if it is still held. Where that fails it ends by itself, after `lockTtl`. */
   async release(): Promise<void> {
     const { connection, wakes } = this.#home
-    await release.run(connection, { lock: this.name }, { owner: this.#owner, wake: wakes }).catch(() => {})
+    await releaseLease(connection, this.#held, wakes).catch(() => {})
   }
 
   /** Gives it back, if it is still held, and leaves the outcome of the load in its place. */
   async conclude(outcome: string, ttlMs: number): Promise<void> {
     const { connection, wakes, lockTtlMs } = this.#home
-    const given = { owner: this.#owner, wake: wakes, outcome, ttlMs: Math.min(ttlMs, lockTtlMs) }
-    await conclude.run(connection, { lock: this.name }, given).catch(() => {})
+    const given = { owner: this.#held.token, wake: wakes, outcome, ttlMs: Math.min(ttlMs, lockTtlMs) }
+    await conclude.run(connection, { lock: this.#held.key }, given).catch(() => {})
   }
 
   /**
@@ -124,13 +111,13 @@ export class Lock {
   store(entry: string, value: string | Uint8Array, seen: Buffer | null, ttlMs: number): Promise<boolean> {
     const { connection, wakes } = this.#home
     const given = {
-      owner: this.#owner,
+      owner: this.#held.token,
       wake: wakes,
       present: seen !== null,
       seen: seen ?? '',
       value,
       ttlMs,
     }
-    return store.run(connection, { entry, lock: this.name }, given)
+    return store.run(connection, { entry, lock: this.#held.key }, given)
   }
 }

@@ -1,7 +1,5 @@
 // Generated from the .lua files beside it by scripts/embed-lua.js
 export const conclude = "\n\nif redis.call('GET', lock) ~= owner then return 0 end\nlocal left = redis.pcall('SET', lock, outcome, 'PX', ttlMs)\nif left.err then redis.call('DEL', lock) end\nif wake then redis.pcall('PUBLISH', lock, '') end -- not everyone may publish; those who wait ask again anyway\nreturn 1\n"
 export const limitLock = "\nif redis.call('PTTL', lock) ~= -1 then return 0 end\nreturn redis.call('PEXPIRE', lock, ttlMs)\n"
-export const release = "\nif redis.call('GET', lock) ~= owner then return 0 end\nredis.call('DEL', lock)\nif wake then redis.pcall('PUBLISH', lock, '') end -- not everyone may publish; those who wait ask again anyway\nreturn 1\n"
-export const renew = "\nif redis.call('GET', lock) ~= owner then return 0 end\nreturn redis.call('PEXPIRE', lock, ttlMs)\n"
 export const store = "\n\n\n\nif redis.call('GET', lock) ~= owner then return 0 end\nlocal stored = 0\nif redis.call('GET', entry) == (present and seen) then\n  if ttlMs ~= '0' then redis.call('SET', entry, value, 'PX', ttlMs) else redis.call('SET', entry, value) end\n  stored = 1\nend\nredis.call('DEL', lock)\nif wake then redis.pcall('PUBLISH', lock, '') end -- not everyone may publish; those who wait ask again anyway\nreturn stored\n"
 export const takeOver = "\n\nif redis.call('GET', lock) ~= outcome then return 0 end\nredis.call('SET', lock, owner, 'PX', ttlMs)\nreturn 1\n"

@@ -1,6 +1,7 @@
 import { type Command, type Connection, keysOf, type Shape } from '../../connection/connection.ts'
 import type { Follower, Watch } from '../../connection/tracking/invalidations-watch.ts'
-import { tickTime } from './clock.ts'
+import { wrapConnection } from '../../connection/wrap.ts'
+import { tickTime } from '../../tick-time.ts'
 
 /** A copy of one entry, in this process. */
 export interface Copy<T> {
@@ -144,11 +145,7 @@ const READS: ReadonlySet<unknown> = new Set(['GET', 'PTTL', 'EXISTS', 'SCAN'])
  * wrote, and again when it is answered, since a script that is sent a second time is overtaken by reads.
  */
 export function dropping(connection: Connection, near: Near<unknown>): Connection {
-  return {
-    client: connection.client,
-    cluster: connection.cluster,
-    dear: connection.dear === true,
-    masters: () => connection.masters(),
+  return wrapConnection(connection, {
     send(command: Command, shape: Shape) {
       const sent = () => connection.send(command, shape)
       if (READS.has(command[0])) return sent()
@@ -159,5 +156,5 @@ export function dropping(connection: Connection, near: Near<unknown>): Connectio
       drop()
       return sent().finally(drop)
     },
-  }
+  })
 }

@@ -1,2 +1,2 @@
 // Generated from the .lua files beside it by scripts/embed-lua.js
-export const add = "\n\n\nfor from = 1, #values, 4000 do\n  redis.call('LPUSH', key, unpack(values, from, math.min(from + 3999, #values)))\nend\nredis.call('LTRIM', key, '0', most - 1)\nif ttlMs ~= '0' and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end\nreturn redis.call('LLEN', key)\n"
+export const add = "\n\nfor from = 1, #values, 4000 do\n  redis.call('LPUSH', key, unpack(values, from, math.min(from + 3999, #values)))\nend\nredis.call('LTRIM', key, '0', most - 1)\nif ttlMs ~= '0' and (renew ~= 'creation' or redis.call('PTTL', key) == -1) then redis.call('PEXPIRE', key, ttlMs) end\nreturn redis.call('LLEN', key)\n"

@@ -2,27 +2,8 @@ import type { Connection } from '../../connection/connection.ts'
 import type { Replication } from '../../connection/replication.ts'
 import { isUnavailable } from '../../connection/server-error.ts'
 import { type Duration, milliseconds } from '../../duration.ts'
-import { digits, flag, text } from '../../script/argument.ts'
-import { booleanReply } from '../../script/reply.ts'
-import { script } from '../../script/script.ts'
-import type { LeaseTerm } from './lease-term.ts'
-import * as lua from './lua.gen.ts'
-
-const extend = script('lock/extend', {
-  keys: ['key'],
-  args: { token: text, ttlMs: digits },
-  lua: lua.extend,
-  commands: ['GET', 'PEXPIRE'],
-  reply: booleanReply,
-})
-
-const release = script('lock/release', {
-  keys: ['key'],
-  args: { token: text, wake: flag },
-  lua: lua.release,
-  commands: ['DEL', 'GET', 'PUBLISH'],
-  reply: booleanReply,
-})
+import type { LeaseTerm } from '../lease/lease-term.ts'
+import { extendLease, type HeldKey, releaseLease } from '../lease/token.ts'
 
 /** What the locks of one entry share. */
 export interface LockHome {
@@ -57,7 +38,7 @@ export class Lease<Fence extends number | undefined = number | undefined> {
   /** The random text by which Redis knows this holder. */
   readonly token: string
   readonly #home: LockHome
-  readonly #key: string
+  readonly #held: HeldKey
   readonly #lease: LeaseTerm | undefined
   #replicas: number | undefined
   #isReleased = false
@@ -65,7 +46,7 @@ export class Lease<Fence extends number | undefined = number | undefined> {
 
   constructor(home: LockHome, key: string, { token, fence, lease }: Holding<Fence>) {
     this.#home = home
-    this.#key = key
+    this.#held = { key, token }
     this.token = token
     this.fence = fence
     this.exclusive = lease !== undefined
@@ -121,7 +102,7 @@ export class Lease<Fence extends number | undefined = number | undefined> {
     const ttlMs = duration === undefined ? declaredMs : milliseconds(duration)
     const ask = (over: Connection) => {
       const answered = this.#lease?.ask(ttlMs)
-      return extend.run(over, { key: this.#key }, { token: this.token, ttlMs }).then((ours) => {
+      return extendLease(over, this.#held, ttlMs).then((ours) => {
         answered?.(ours)
         return ours
       })
@@ -158,8 +139,7 @@ export class Lease<Fence extends number | undefined = number | undefined> {
   async giveBack(): Promise<boolean> {
     const { connection, wakes, replication } = this.#home
     this.#lease?.end()
-    const give = (over: Connection) =>
-      release.run(over, { key: this.#key }, { token: this.token, wake: wakes })
+    const give = (over: Connection) => releaseLease(over, this.#held, wakes)
     return replication === undefined ? give(connection) : replication.send(give)
   }
 }

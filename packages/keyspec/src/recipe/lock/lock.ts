@@ -8,15 +8,16 @@ import { type Entry, keyWriter, openEntry, prefixed } from '../../kind/entry.ts'
 import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type Description, type Kind, keySpec, type KeySpec } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
+import { requireSamePlaceholders } from '../../pattern.ts'
 import { acknowledging, type Replicated, replicationOf } from '../replicated.ts'
 import { digits, int, serverNow, text } from '../../script/argument.ts'
 import { integerReply, tupleReply } from '../../script/reply.ts'
 import { script } from '../../script/script.ts'
 import { after } from '../../timer.ts'
-import { Waiting } from '../cache/waiting.ts'
+import { LeaseTerm } from '../lease/lease-term.ts'
+import { Waiting } from '../lease/waiting.ts'
 import { Lease, type LockHome } from './lease.ts'
 import { keepWhile } from './keep.ts'
-import { LeaseTerm } from './lease-term.ts'
 import * as lua from './lua.gen.ts'
 
 /** The options of a lock. */
@@ -274,10 +275,7 @@ function specOfFence(spec: KeySpec, fence: string, ttlMs: number): KeySpec {
     params,
     ...(subject === undefined ? {} : { subject }),
   })
-  if ([...made.pattern.params].sort().join() !== [...spec.pattern.params].sort().join()) {
-    throw new SchemaError(
-      `"${fence}" is to count the holders of "${spec.pattern.text}": both need the same placeholders`,
-    )
-  }
+  const relation = `"${fence}" is to count the holders of "${spec.pattern.text}"`
+  requireSamePlaceholders(made.pattern, spec.pattern, relation)
   return made
 }

@@ -3,7 +3,7 @@ import type { Connection } from '../../connection/connection.ts'
 import { GET } from '../../connection/pipeline/reads.ts'
 import { isUnavailable } from '../../connection/server-error.ts'
 import type { Duration } from '../../duration.ts'
-import { DecodeError, SchemaError } from '../../errors.ts'
+import { DecodeError } from '../../errors.ts'
 import { type Entry, keyWriter, openEntry, prefixed } from '../../kind/entry.ts'
 import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type Description, type Kind, keySpec, type KeySpec } from '../../kind/kind.ts'
@@ -12,6 +12,7 @@ import type { ParamCodec, ParamCodecs, ParamTexts, ParamValues } from '../../par
 import { digits, flag, int, serverNow } from '../../script/argument.ts'
 import { integerReply, listReply } from '../../script/reply.ts'
 import { script } from '../../script/script.ts'
+import { requireSamePlaceholders } from '../../pattern.ts'
 import { checkLimit } from '../limiter/limit-by.ts'
 import { checkUnreachable } from '../limiter/limiter.ts'
 import { Outage, type Unreachable } from '../limiter/outage.ts'
@@ -103,11 +104,8 @@ export function quota<const P extends string, const C extends ParamCodecs<P>>(
     })
   })
   const [spec] = specs as [KeySpec]
-  for (const other of specs) {
-    if ([...other.pattern.params].sort().join() !== [...spec.pattern.params].sort().join()) {
-      throw new SchemaError(`"${pattern}" and its mirror "${other.pattern.text}" need the same placeholders`)
-    }
-  }
+  for (const { pattern: other } of specs)
+    requireSamePlaceholders(other, spec.pattern, `"${other.text}" mirrors "${pattern}"`)
   checkLimit(pattern, limit)
   checkUnreachable(pattern, unreachable, [limit])
 

@@ -1,6 +1,5 @@
 import type { Argument, Reply } from '../../connection/connection.ts'
 import { isUnavailable } from '../../connection/server-error.ts'
-import { SchemaError } from '../../errors.ts'
 import { keyWriter, prefixed } from '../../kind/entry.ts'
 import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type EntryOptions, type KeySpec, keySpec, type Opening, type RedisType } from '../../kind/kind.ts'
@@ -8,6 +7,7 @@ import { ttlFor } from '../../kind/lifetime.ts'
 import { digits, rest } from '../../script/argument.ts'
 import { integerReply } from '../../script/reply.ts'
 import { script } from '../../script/script.ts'
+import { requireSamePlaceholders } from '../../pattern.ts'
 import * as lua from './lua.gen.ts'
 
 /** Whether a swapped collection was replaced: nothing never takes the place of something. */
@@ -44,8 +44,7 @@ export function swapSpecs(
     ...(subject === undefined ? {} : { subject }),
     about: `The next "${pattern}", being filled`,
   })
-  if ([...staged.pattern.params].sort().join() !== [...spec.pattern.params].sort().join())
-    throw new SchemaError(`"${pattern}" is staged in "${staging}": both need the same placeholders`)
+  requireSamePlaceholders(staged.pattern, spec.pattern, `"${pattern}" is staged in "${staging}"`)
   return [spec, staged]
 }
 

@@ -4,6 +4,7 @@ import { integer } from '../../codec/integer.ts'
 import { text } from '../../codec/text.ts'
 import { type KeySpec, keySpec, type RedisType, type RenamedFrom } from '../../kind/kind.ts'
 import type { ParamCodec } from '../../param.ts'
+import { requireSamePlaceholders } from '../../pattern.ts'
 
 /** The keys of one queue. */
 export type QueueNames = { readonly [part in Part]-?: string } & { readonly counters: readonly string[] }
@@ -133,13 +134,12 @@ export function layoutOf(
     specs.set(name, keySpec(key, 'string', integer, { ...lifetime, about: counterOf(name) }))
   }
   const [first, ...others] = [...Object.values(parts), ...specs.values()]
-  for (const spec of others) {
-    if ([...spec.pattern.params].sort().join() !== [...first!.pattern.params].sort().join()) {
-      throw new SchemaError(
-        `"${spec.pattern.text}" and "${first!.pattern.text}" belong to one queue: give them the same placeholders`,
-      )
-    }
-  }
+  for (const { pattern } of others)
+    requireSamePlaceholders(
+      pattern,
+      first!.pattern,
+      `"${pattern.text}" and "${first!.pattern.text}" belong to one queue`,
+    )
   return { parts, counters: specs }
 }
 

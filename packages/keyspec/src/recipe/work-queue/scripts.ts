@@ -1,5 +1,5 @@
 import { digits, flag, int, rest, serverNow, text } from '../../script/argument.ts'
-import { integerReply, listReply, textReply, tupleReply } from '../../script/reply.ts'
+import { arrayReply, integerReply, listReply, textReply, tupleReply } from '../../script/reply.ts'
 import { script } from '../../script/script.ts'
 import * as lua from './lua.gen.ts'
 
@@ -34,8 +34,8 @@ export const add = script('work-queue/add', {
   lua: body(lua.add),
   commands: ['GET', 'INCRBY', 'LLEN', 'MGET', 'PUBLISH', 'RPUSH', 'ZADD', 'ZREMRANGEBYRANK', 'ZSCORE'],
   reply: (reply) => {
-    const [added, ...ids] = reply as readonly [number, ...string[]]
-    return { added: integerReply(added), ids: ids.map(textReply) }
+    const [added, ...ids] = arrayReply(reply)
+    return { added: integerReply(added ?? null), ids: ids.map(textReply) }
   },
 })
 
