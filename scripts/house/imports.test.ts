@@ -31,6 +31,7 @@ const ROWS: { readonly [sources: string]: readonly (readonly string[])[] } = {
     ['index.ts', 'extend.ts'],
   ],
   'packages/inspect/src/': [
+    ['operation/'],
     ['match/'],
     ['scan/'],
     ['rdb/'],

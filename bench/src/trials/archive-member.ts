@@ -125,29 +125,22 @@ const MOVES: { readonly [contender: string]: { readonly [word: string]: Move } }
 
 async function exported({ from, file }: Sides): Promise<number> {
   const out = await open(file, 'w')
-  let keys = 0
   const how = { schema, keyspec: 'bench', maxLoad: 1 }
-  for await (const step of exportKeys(fromNodeRedis(from), selectKeys(schema), how)) {
-    await out.writeFile(step.bytes)
-    keys = step.exported.keys
-  }
+  const exporting = exportKeys(fromNodeRedis(from), selectKeys(schema), how)
+  for await (const { bytes } of exporting) await out.writeFile(bytes)
   await out.sync()
   await out.close()
-  return keys
+  return (await exporting).keys
 }
 
 async function imported({ to, file }: Sides): Promise<number> {
-  let keys = 0
   const source = () => createReadStream(file, { highWaterMark: 1024 * 1024 })
-  for await (const { restored: so } of importKeys(fromNodeRedis(to), source, { maxLoad: 1 })) keys = so
-  return keys
+  return (await importKeys(fromNodeRedis(to), source, { maxLoad: 1 })).restored
 }
 
 async function copied({ from, to }: Sides): Promise<number> {
-  let keys = 0
   const [here, there] = [fromNodeRedis(from), fromNodeRedis(to)]
-  for await (const { copied: so } of copyKeys(here, there, selectKeys(schema), { maxLoad: 1 })) keys = so
-  return keys
+  return (await copyKeys(here, there, selectKeys(schema), { maxLoad: 1 })).copied
 }
 
 type Value = readonly [key: string, ttlMs: number, dump: Buffer]

@@ -91,9 +91,5 @@ function snapshotOf({ socket }: Address) {
 }
 
 async function audited(from: Parameters<typeof audit>[1]): Promise<number> {
-  const auditing = audit(schema, from, { maxLoad: 1 })
-  for (;;) {
-    const { done, value } = await auditing.next()
-    if (done === true) return value.keys
-  }
+  return (await audit(schema, from, { maxLoad: 1 })).keys
 }

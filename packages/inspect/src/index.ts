@@ -6,16 +6,23 @@ export {
 } from './transfer/archive/archive.ts'
 export type { ArchiveSource } from './transfer/archive/read.ts'
 export { ImportError } from './transfer/archive/restore.ts'
-export { audit, type Audited, type AuditOptions } from './judge/audit.ts'
+export { audit, type AuditOptions, type AuditResult, type AuditStep } from './judge/audit.ts'
 export type { Estimate } from './measure/estimate.ts'
 export type { Eviction } from './scan/eviction.ts'
 export type { Finding } from './judge/finding.ts'
 export type { FindingCode } from './judge/fault.ts'
-export { type Copied, copyKeys, type CopyOptions, type CopyPreview, previewCopy } from './transfer/copy.ts'
+export {
+  copyKeys,
+  type CopyOptions,
+  type CopyPreview,
+  type CopyResult,
+  previewCopy,
+} from './transfer/copy.ts'
 export {
   diffArchive,
   type Difference,
   type DiffOptions,
+  type DiffResult,
   diffServers,
   type DiffStep,
   type Side,
@@ -23,33 +30,37 @@ export {
 export {
   cleanupKeys,
   type CleanupOptions,
+  type CleanupStep,
   keepsIdleTimes,
   MOST_IDLE_MS,
-  type PolicyProblem,
-  type PolicyViolation,
 } from './change/cleanup.ts'
 export { type Diagnosis, type DiagnosisCode } from './doctor/diagnosis.ts'
 export { doctor, type DoctorOptions } from './doctor/doctor.ts'
 export { type ServerPolicy } from './doctor/server-needs.ts'
-export { erasable, erase, type EraseOptions, type EraseShare } from './change/erase.ts'
+export { erase, type EraseOptions, previewErase } from './change/erase.ts'
+export type { EraseResult, EraseShare } from './change/erase-sums.ts'
+export type { MigrateResult, MigrateRule, MigrateState } from './change/migrate-sums.ts'
+export type { CleanupResult, PolicyProblem, PolicyViolation, ViolationSum } from './change/violation-sums.ts'
+export { type Operation, type Step, StoppedError } from './operation/operation.ts'
 export { renderDocs, type RenderDocsOptions } from './docs/docs.ts'
 export type { Decoded } from './judge/decoded.ts'
 export { explain, type ExplainedValue, type Explanation, type ExplainOptions } from './judge/explain.ts'
 export { expectedType } from './match/expected-type.ts'
 export {
-  type Exported,
   exportKeys,
   type ExportOptions,
+  type ExportResult,
   type ExportStep,
   schemaDigest,
 } from './transfer/export.ts'
 export {
   type ArchiveContents,
   importKeys,
-  type Imported,
   type ImportOptions,
   type ImportPreview,
+  type ImportResult,
   inspectArchive,
+  type InspectArchiveOptions,
   previewImport,
   type Rename,
 } from './transfer/import.ts'
@@ -70,8 +81,6 @@ export { manifestSchema } from './manifest/manifest-schema.ts'
 export { matcher, type Matcher } from './match/matcher.ts'
 export {
   type MigrateOptions,
-  type MigrateShare,
-  type MigrateState,
   planMigration,
   rollBackMigration,
   runMigration,
@@ -112,7 +121,7 @@ export type { Permission } from './permission/acl-rules.ts'
 export type { KeySource } from './scan/source.ts'
 export type { ValueOptions } from './scan/values.ts'
 export { type BigKey, stats, type Stats, type StatsGroup, type StatsOptions } from './measure/stats.ts'
-export type { Bucket, NamedShare, Share, Tallied } from './measure/tally.ts'
+export type { Bucket, KeyStats, NamedShare, Share } from './measure/tally.ts'
 export { usage, type Usage, type UsageOptions } from './measure/usage.ts'
 export {
   type Fact,

@@ -95,7 +95,7 @@ async function show(url: string): Promise<void> {
   try {
     console.log('\nThe whole keyspace')
     line(['entry', 'pattern', 'type', 'lifetime', 'keys', 'bytes'])
-    for await (const { owned, keys, bytes } of usage(all, fromNodeRedis(client))) {
+    for (const { owned, keys, bytes } of await usage(all, fromNodeRedis(client))) {
       if (keys === 0) continue
       const [lifetime = ''] = owned === undefined ? [] : describeLifetime(owned.spec.lifetime).split(/[: ]/)
       const what = [owned?.entry ?? '(unknown)', owned?.pattern.text ?? '', owned?.spec.type ?? '', lifetime]

@@ -41,7 +41,7 @@ test('a Celery worker with the settings that are recommended leaves no key that 
     expect(bullmq).toContainEqual(['broker:entity:1:lock', 'string'])
     expect(new Map(celery)).toEqual(inWork)
   }, within)
-  for await (const { owned, keys } of usage(documents, opened.connection)) {
+  for (const { owned, keys } of await usage(documents, opened.connection)) {
     if (owned === undefined) expect(keys).toBe(0)
   }
 

@@ -70,10 +70,7 @@ async function fill(): Promise<Map<string, unknown>> {
 type Work = typeof planMigration
 
 async function counts(work: Work, options: MigrateOptions = {}): Promise<Record<string, number>> {
-  const sums: Record<string, number> = {}
-  for await (const portions of work(opened.schema, opened.connection, { maxLoad: 1, ...options }))
-    for (const { state: is, keys } of portions) sums[is] = (sums[is] ?? 0) + keys
-  return sums
+  return { ...(await work(opened.schema, opened.connection, { maxLoad: 1, ...options })).counts }
 }
 
 const names = async () => {
@@ -122,12 +119,8 @@ test('a key that a reader has moved or written meanwhile is left to it', async (
 
 test('one kind of data is deleted by its prefix, and no other loses a key', async () => {
   await fill()
-  const deleted = async (under: string) => {
-    let sum = 0
-    for await (const portions of erase(opened.schema, opened.connection, { under, maxLoad: 1 }))
-      for (const { keys, spared } of portions) if (!spared) sum += keys
-    return sum
-  }
+  const deleted = async (under: string) =>
+    (await erase(opened.schema, opened.connection, { under, maxLoad: 1 })).keys
   // `chunk:` is within `cache:chunk:`, and `doc:` within `cache:doc:`.
   const gone = ['chunk:', 'doc:', 'cache:']
   for (const prefix of gone) {

@@ -231,7 +231,7 @@ test('keys of prefixes that begin alike are never taken for each other’s', asy
     await redis.command('SET', name, 'x')
   }
   const counted: Record<string, number> = {}
-  for await (const { owned, keys } of usage(documents, opened.connection)) {
+  for (const { owned, keys } of await usage(documents, opened.connection)) {
     const name = owned?.entry ?? 'unknown'
     counted[name] = (counted[name] ?? 0) + keys
   }

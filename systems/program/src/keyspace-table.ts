@@ -9,7 +9,7 @@ import { table } from './table.ts'
 export async function keyspaceTable(schema: Schema, connection: Connection, prefix = ''): Promise<string[]> {
   const rows: (string | number)[][] = []
   let [allKeys, allBytes] = [0, 0]
-  for await (const { owned, keys, bytes } of usage(schema, connection, { prefix })) {
+  for (const { owned, keys, bytes } of await usage(schema, connection, { prefix })) {
     allKeys += keys
     allBytes += bytes
     if (owned === undefined) {

@@ -23,11 +23,8 @@ process.on('SIGINT', () => {})
 const { address, prefix, file, planted } = order
 const { connection } = await openClient('node-redis', address)
 process.send!({ ready: true })
-const steps =
-  file === undefined
-    ? runMigration(moving, connection, { prefix, maxLoad: 1, count: 10 })
-    : importKeys(connection, () => createReadStream(file, { highWaterMark: 512 }), { maxLoad: 1 })
-for await (const _ of steps);
+if (file === undefined) await runMigration(moving, connection, { prefix, maxLoad: 1, count: 10 })
+else await importKeys(connection, () => createReadStream(file, { highWaterMark: 512 }), { maxLoad: 1 })
 if (planted)
   await connection.send(['PERSIST', `${prefix}${file === undefined ? 'new' : 'old'}:1`], {
     firstKey: 1,

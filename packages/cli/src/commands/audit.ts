@@ -1,5 +1,6 @@
+import { watch } from '../terminal/watch.ts'
 import { resolve } from 'node:path'
-import { audit as auditKeys, type Audited, type Finding, type SnapshotSource } from '@keyspec/inspect'
+import { audit as auditKeys, type AuditResult, type Finding, type SnapshotSource } from '@keyspec/inspect'
 import { type Call, command, type Settings } from '../command.ts'
 import { exit, type ExitCode, misused } from '../failure.ts'
 import { serverOptions } from '../options.ts'
@@ -50,40 +51,36 @@ async function report(
   path: string | undefined,
   accepted: (finding: Finding) => number,
 ): Promise<ExitCode> {
-  const { out, log, signal } = call
+  const { out, signal } = call
   const found: Finding[] = []
   let reported = 0
   let acceptedWhole = 0
-  const going = auditKeys(schema, from, {
-    prefix,
-    signal,
-    each: asked.each,
-    sample: asked.sample,
-    values: asked.values,
-    maxLoad: call.options['max-load'],
-    onProgress: ({ keys }) => log.progress(() => `${counted(keys, 'key')} looked at`),
-  })
-  let audited: Audited
-  for (;;) {
-    const { value, done } = await going.next()
-    if (done === true) {
-      audited = value
-      break
-    }
-    const finding = snapshot === undefined ? value : inSnapshot(value)
+  const take = (given: Finding) => {
+    const finding = snapshot === undefined ? given : inSnapshot(given)
     // Kept only where there is a bounded number of them.
     if (asked.writes) found.push(finding)
     const before = accepted(finding)
     if (asked.writes || finding.count <= before) {
       acceptedWhole += 1
-      continue
+      return
     }
     reported += 1
     out.record({ record: 'finding', ...finding, ...(before > 0 ? { accepted: before } : {}) }, () =>
       textOf(call, finding, before, asked.each),
     )
   }
-  log.done()
+  const auditing = auditKeys(schema, from, {
+    prefix,
+    signal,
+    each: asked.each,
+    sample: asked.sample,
+    values: asked.values,
+    maxLoad: call.options['max-load'],
+  })
+  const audited = await watch(call, auditing, {
+    done: 'looked at',
+    each: ({ findings }) => findings.forEach(take),
+  })
   if (asked.writes) writeBaseline(path!, found)
   const { keys, decoded, notDecoded, eviction } = audited
   out.record(
@@ -152,7 +149,7 @@ function textOf(
 const EMPTY = '(the empty key)'
 
 function summaryOf(
-  { keys, decoded, notDecoded, eviction }: Audited,
+  { keys, decoded, notDecoded, eviction }: AuditResult,
   snapshot: SnapshotSource | undefined,
   { reported, acceptedWhole, each, sample, writes }: Asked & { reported: number; acceptedWhole: number },
 ): string {

@@ -1,60 +1,16 @@
-import { escapeKey, type PolicyProblem, type PolicyViolation } from '@keyspec/inspect'
+import type { CleanupResult, PolicyProblem, ViolationSum } from '@keyspec/inspect'
 import { table } from '../render/table.ts'
 import { count } from '../render/units.ts'
 import type { Output } from '../terminal/output.ts'
 import type { Paint } from '../terminal/paint.ts'
 
-/** Keys of one entry with one problem. */
-export interface ViolationSum {
-  readonly entry: string
-  readonly problem: PolicyProblem
-  readonly keys: number
-  readonly fixed: number
-  readonly ageUnknown: number
-  readonly samples: readonly string[]
-}
-
-/** Adds up findings as they come. */
-export interface ViolationSums {
-  add(found: readonly PolicyViolation[]): void
-  rows(): readonly ViolationSum[]
-  /** How many keys are in a sum, over all rows that `which` picks. */
-  count(of: 'keys' | 'fixed' | 'ageUnknown', which?: (row: ViolationSum) => boolean): number
-}
-
-const SAMPLES = 5
-
-/** Nothing yet. */
-export function overdueSums(): ViolationSums {
-  const sums = new Map<string, ViolationSum>()
-  const rows = () => [...sums.values()]
-  return {
-    add(found) {
-      for (const { owned, problem, key, fixed, ageUnknown } of found) {
-        const id = `${owned.entry} ${problem}`
-        const sum = sums.get(id) ?? {
-          entry: owned.entry,
-          problem,
-          keys: 0,
-          fixed: 0,
-          ageUnknown: 0,
-          samples: [],
-        }
-        sums.set(id, {
-          ...sum,
-          keys: sum.keys + 1,
-          fixed: sum.fixed + (fixed ? 1 : 0),
-          ageUnknown: sum.ageUnknown + (ageUnknown ? 1 : 0),
-          samples: sum.samples.length < SAMPLES ? [...sum.samples, escapeKey(key)] : sum.samples,
-        })
-      }
-    },
-    rows,
-    count: (of, which = () => true) =>
-      rows()
-        .filter(which)
-        .reduce((sum, row) => sum + row[of], 0),
-  }
+/** How many keys there are, over all rows that `which` picks. */
+export function sumOf(
+  { violations }: CleanupResult,
+  of: 'keys' | 'fixed' | 'ageUnknown',
+  which: (row: ViolationSum) => boolean = () => true,
+): number {
+  return violations.filter(which).reduce((sum, row) => sum + row[of], 0)
 }
 
 /** What is wrong, in a word or two, and what fixes it. */
@@ -72,10 +28,10 @@ export function isLeft({ problem, keys, fixed }: ViolationSum): boolean {
 }
 
 /** What was found, for people. */
-export function overdueText(sums: ViolationSums, paint: Paint): string {
-  const rows = sums.rows()
+export function overdueText(found: CleanupResult, paint: Paint): string {
+  const { violations: rows } = found
   if (rows.length === 0) return 'nothing is past its policy'
-  const hasFixed = sums.count('fixed') > 0
+  const hasFixed = sumOf(found, 'fixed') > 0
   const columns = [
     { head: 'entry' },
     { head: 'problem' },
@@ -91,7 +47,7 @@ export function overdueText(sums: ViolationSums, paint: Paint): string {
     samples.slice(0, 2).join(' '),
   ])
   const open = [...new Set(rows.filter(({ keys, fixed }) => keys > fixed).map(({ problem }) => problem))]
-  const aged = sums.count('ageUnknown')
+  const aged = sumOf(found, 'ageUnknown')
   return [
     table(columns, cells, paint),
     ...open.map((problem) => `${WORDS[problem][0]}: ${WORDS[problem][1]}`),
@@ -104,16 +60,16 @@ export function overdueText(sums: ViolationSums, paint: Paint): string {
 }
 
 /** Prints what was found or done, as text or JSON. */
-export function reportOverdue(out: Output, sums: ViolationSums, complete: boolean): void {
-  if (!out.json) return out.text(overdueText(sums, out.paint))
-  for (const row of sums.rows()) out.record({ record: 'finding', ...row }, () => '')
+export function reportOverdue(out: Output, found: CleanupResult, complete: boolean): void {
+  if (!out.json) return out.text(overdueText(found, out.paint))
+  for (const row of found.violations) out.record({ record: 'finding', ...row }, () => '')
   out.record(
     {
       record: 'total',
-      keys: sums.count('keys', ({ problem }) => problem !== 'other-type'),
-      fixed: sums.count('fixed'),
+      keys: sumOf(found, 'keys', ({ problem }) => problem !== 'other-type'),
+      fixed: sumOf(found, 'fixed'),
       complete,
-      findings: sums.rows().some(isLeft),
+      findings: found.violations.some(isLeft),
     },
     () => '',
   )
@@ -134,7 +90,7 @@ export const cleanupSchema = {
         keys: amount,
         fixed: { ...amount, description: 'given a time to live, or deleted for being idle' },
         ageUnknown: { ...amount, description: 'live from their creation, which no server remembers' },
-        samples: { type: 'array', items: { type: 'string' }, maxItems: SAMPLES },
+        samples: { type: 'array', items: { type: 'string' }, maxItems: 5 },
       },
       required: ['record', 'entry', 'problem', 'keys', 'fixed', 'ageUnknown', 'samples'],
       additionalProperties: false,

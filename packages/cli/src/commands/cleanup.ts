@@ -1,20 +1,19 @@
 import { validate } from 'keyspec'
-import { cleanupKeys, type CleanupOptions, keepsIdleTimes, MOST_IDLE_MS } from '@keyspec/inspect'
+import {
+  cleanupKeys,
+  type CleanupOptions,
+  keepsIdleTimes,
+  MOST_IDLE_MS,
+  type ViolationSum,
+} from '@keyspec/inspect'
 import { command } from '../command.ts'
 import { refusal } from '../confirmation.ts'
 import { exit, misused } from '../failure.ts'
 import { confirmOptions, selectionOf, selectionOptions, serverOptions } from '../options.ts'
 import { commandLine } from '../render/command-line.ts'
-import { headway } from '../render/headway.ts'
 import { counted, time } from '../render/units.ts'
-import {
-  cleanupSchema,
-  isLeft,
-  overdueSums,
-  overdueText,
-  reportOverdue,
-  type ViolationSum,
-} from './cleanup-report.ts'
+import { watch, watchChange } from '../terminal/watch.ts'
+import { cleanupSchema, isLeft, overdueText, reportOverdue, sumOf } from './cleanup-report.ts'
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -56,22 +55,17 @@ export const cleanup = command({
     const isMended = ({ problem }: Pick<ViolationSum, 'problem'>) =>
       (problem === 'no-ttl' && repair) || (problem === 'ttl-too-long' && cap) || problem === 'idle'
 
-    const preview = overdueSums()
-    for await (const found of cleanupKeys(schema, connection, how)) {
-      preview.add(found)
-      log.progress(() => `${counted(preview.count('keys'), 'key')} found`)
-    }
-    log.done()
-    const due = preview.count('keys', isMended)
+    const preview = await watch(call, cleanupKeys(schema, connection, how), { done: 'looked at' })
+    const due = sumOf(preview, 'keys', isMended)
     const acts = repair || cap || idleMs !== undefined
     if (!acts || options['dry-run'] === true || due === 0) {
       reportOverdue(out, preview, true)
       // A dry run of what was asked for is a preview, not a verdict.
       if (acts && options['dry-run'] === true) return exit.fine
-      return preview.rows().some(isLeft) ? exit.findings : exit.fine
+      return preview.violations.some(isLeft) ? exit.findings : exit.fine
     }
     log.say(overdueText(preview, log.paint))
-    const idle = preview.count('keys', ({ problem }) => problem === 'idle')
+    const idle = sumOf(preview, 'keys', ({ problem }) => problem === 'idle')
     const does = [
       ...(due > idle ? [`Give ${counted(due - idle, 'key')} the declared time to live`] : []),
       ...(idle > 0 ? [`Delete ${counted(idle, 'key')} idle for ${time(idleMs!)}`] : []),
@@ -79,25 +73,19 @@ export const cleanup = command({
     const refused = await refusal(call, `${does}?`, 'cleanup')
     if (refused !== undefined) return refused
 
-    const sums = overdueSums()
-    const since = performance.now()
-    try {
-      const work = cleanupKeys(schema, connection, { ...how, repair, cap, eraseIdle: true })
-      for await (const found of work) {
-        sums.add(found)
-        log.progress(() => `fixed ${headway(sums.count('fixed'), due, since)}`)
-      }
-    } catch (error) {
-      log.done()
-      reportOverdue(out, sums, false)
-      const again = commandLine('cleanup', [], options)
-      log.say(`stopped after ${counted(sums.count('fixed'), 'key')}; to go on: ${again}`)
-      if (signal.aborted) return exit.interrupted
-      throw error
-    }
-    log.done()
-    reportOverdue(out, sums, true)
-    return sums.rows().some(isLeft) ? exit.findings : exit.fine
+    const work = cleanupKeys(schema, connection, { ...how, repair, cap, eraseIdle: true })
+    const done = await watchChange(call, work, {
+      doing: 'fixed',
+      of: { total: due, count: (soFar) => sumOf(soFar, 'fixed') },
+      stopped(soFar = { violations: [] }) {
+        reportOverdue(out, soFar, false)
+        const again = commandLine('cleanup', [], options)
+        log.say(`stopped after ${counted(sumOf(soFar, 'fixed'), 'key')}; to go on: ${again}`)
+      },
+    })
+    if (done === undefined) return exit.interrupted
+    reportOverdue(out, done, true)
+    return done.violations.some(isLeft) ? exit.findings : exit.fine
   },
 })
 

@@ -1,13 +1,20 @@
 import { validate } from 'keyspec'
-import { type Copied, copyKeys, type CopyPreview, escapeKey, previewCopy, selectKeys } from '@keyspec/inspect'
+import {
+  type CopyResult,
+  copyKeys,
+  type CopyPreview,
+  escapeKey,
+  previewCopy,
+  selectKeys,
+} from '@keyspec/inspect'
 import { withoutPassword } from '../address.ts'
 import { type Call, command } from '../command.ts'
 import { refusal } from '../confirmation.ts'
 import { exit, type ExitCode, misused } from '../failure.ts'
 import { confirmOptions, selectionOf, selectionOptions, serverOptions } from '../options.ts'
 import { commandLine } from '../render/command-line.ts'
-import { headway } from '../render/headway.ts'
 import { bytes, count, counted } from '../render/units.ts'
+import { watch, watchChange } from '../terminal/watch.ts'
 import { copySchema } from './copy-json.ts'
 
 const POLICIES = ['fail', 'skip', 'replace'] as const
@@ -55,13 +62,10 @@ export const copy = command({
     ]
     const how = { maxLoad: options['max-load'], signal }
 
-    let preview: CopyPreview | undefined
-    for await (preview of previewCopy(here, there, selection, how))
-      log.progress(() => `looked for ${counted(preview!.keys, 'key')}`)
-    log.done()
+    const preview = await watch(call, previewCopy(here, there, selection, how), { doing: 'looked for' })
     const { title } = selection
-    const { keys, fresh, existing, samples } = preview!
-    for (const line of previewLines(preview!, title, policy)) log.say(line)
+    const { keys, fresh, existing, samples } = preview
+    for (const line of previewLines(preview, title, policy)) log.say(line)
     if (out.json)
       out.record(
         { record: 'preview', title, keys, fresh, existing, samples: samples.map(escapeKey) },
@@ -78,27 +82,22 @@ export const copy = command({
     const refused = await refusal(call, `Copy ${counted(writing, 'key')} to ${withoutPassword(to)}?`, 'copy')
     if (refused !== undefined) return refused
 
-    let copied: Copied | undefined
-    const since = performance.now()
-    try {
-      const onConflict = policy === 'replace' ? 'replace' : 'keep'
-      for await (copied of copyKeys(here, there, selection, { ...how, onConflict }))
-        log.progress(() => headway(copied!.copied, writing, since))
-    } catch (error) {
-      log.done()
-      const again: typeof options = {
-        ...options,
-        to: withoutPassword(to),
-        'on-conflict': policy === 'replace' ? 'replace' : 'skip',
-      }
-      log.say(
-        `stopped after ${counted(copied?.copied ?? 0, 'key')}; to go on: ${commandLine('copy', [], again)}`,
-      )
-      if (signal.aborted) return exit.interrupted
-      throw error
-    }
-    log.done()
-    return report(call, policy, copied!)
+    const onConflict = policy === 'replace' ? 'replace' : 'keep'
+    const copied = await watchChange(call, copyKeys(here, there, selection, { ...how, onConflict }), {
+      doing: 'copied',
+      of: { total: writing, count: (soFar) => soFar.copied },
+      stopped(soFar) {
+        const again: typeof options = {
+          ...options,
+          to: withoutPassword(to),
+          'on-conflict': policy === 'replace' ? 'replace' : 'skip',
+        }
+        const done = counted(soFar?.copied ?? 0, 'key')
+        log.say(`stopped after ${done}; to go on: ${commandLine('copy', [], again)}`)
+      },
+    })
+    if (copied === undefined) return exit.interrupted
+    return report(call, policy, copied)
   },
 })
 
@@ -126,7 +125,7 @@ function previewLines(
 function report(
   { out, log }: Pick<Call, 'out' | 'log'>,
   policy: Policy,
-  { keys, copied, kept, expired, gone, bytes: size, samples }: Copied,
+  { keys, copied, kept, expired, gone, bytes: size, samples }: CopyResult,
 ): ExitCode {
   const names = samples.map(escapeKey)
   out.record(

@@ -4,9 +4,11 @@ import {
   diffArchive,
   type Difference,
   diffServers,
+  type DiffResult,
   type DiffStep,
   escapeKey,
   inspectArchive,
+  type Operation,
   selectKeys,
   type Side,
 } from '@keyspec/inspect'
@@ -14,6 +16,7 @@ import { type Call, command } from '../command.ts'
 import { exit, type ExitCode, misused } from '../failure.ts'
 import { selectionOf, selectionOptions, serverOptions } from '../options.ts'
 import { counted, time } from '../render/units.ts'
+import { watch, watchChange } from '../terminal/watch.ts'
 import { withArchive } from './archive-file.ts'
 
 const options = {
@@ -99,33 +102,25 @@ export const diff = command({
       return report(call, diffServers(here, there, selection, how))
     }
     return withArchive(other, call.cwd, async (source) => {
-      const { records } = await inspectArchive(source, { signal: call.signal })
+      const { records } = await watch(call, inspectArchive(source, { signal: call.signal }), { done: 'read' })
       return report(call, diffArchive(await call.connect(), source, records, selection, how))
     })
   },
 })
 
-async function report({ out, log, signal }: Call, steps: AsyncIterable<DiffStep>): Promise<ExitCode> {
-  const found = { 'only-here': 0, 'only-there': 0, different: 0 }
-  let compared = 0
-  try {
-    for await (const step of steps) {
-      compared = step.compared
-      for (const difference of step.differences) {
-        found[difference.kind] += 1
-        log.done()
-        out.record(recordOf(difference), () => textOf(difference))
-      }
-      log.progress(() => `${counted(compared, 'key')} compared`)
-    }
-  } catch (error) {
-    log.done()
-    log.say(`stopped after ${counted(compared, 'key')}: what was found until then is shown`)
-    if (signal.aborted) return exit.interrupted
-    throw error
-  }
-  log.done()
-  const { 'only-here': onlyHere, 'only-there': onlyThere, different } = found
+async function report(call: Call, comparing: Operation<DiffResult, DiffStep>): Promise<ExitCode> {
+  const { out, log } = call
+  const found = await watchChange(call, comparing, {
+    done: 'compared',
+    each({ differences }) {
+      if (differences.length > 0) log.done()
+      for (const difference of differences) out.record(recordOf(difference), () => textOf(difference))
+    },
+    stopped: (soFar) =>
+      log.say(`stopped after ${counted(soFar?.compared ?? 0, 'key')}: what was found until then is shown`),
+  })
+  if (found === undefined) return exit.interrupted
+  const { compared, onlyHere, onlyThere, different } = found
   const some = onlyHere + onlyThere + different
   out.record({ record: 'summary', compared, onlyHere, onlyThere, different }, () =>
     some === 0

@@ -1,14 +1,20 @@
 import { validate } from 'keyspec'
-import { erasable, erase as eraseKeys, type EraseShare, escapeKey, selectKeys } from '@keyspec/inspect'
+import {
+  erase as eraseKeys,
+  type EraseResult,
+  type EraseShare,
+  escapeKey,
+  previewErase,
+  selectKeys,
+} from '@keyspec/inspect'
 import { command } from '../command.ts'
 import { refusal } from '../confirmation.ts'
 import { exit, misused } from '../failure.ts'
 import { confirmOptions, selectionOf, selectionOptions, serverOptions } from '../options.ts'
 import { commandLine } from '../render/command-line.ts'
-import { headway } from '../render/headway.ts'
 import { bytes, count, counted } from '../render/units.ts'
+import { watch, watchChange } from '../terminal/watch.ts'
 import { table } from '../render/table.ts'
-import { eraseSums } from './erase-sums.ts'
 import { eraseSchema } from './erase-json.ts'
 
 /** `keyspec erase` */
@@ -48,16 +54,11 @@ export const erase = command({
     }
     const connection = await call.connect()
 
-    const preview = eraseSums()
-    for await (const shares of erasable(settings.schema, connection, how)) {
-      preview.add(shares)
-      log.progress(() => `${counted(preview.keys, 'key')} found`)
-    }
-    log.done()
+    const preview = await watch(call, previewErase(settings.schema, connection, how), { done: 'found' })
     const isDry = options['dry-run'] === true
-    const lines = previewText(preview.rows(), title)
+    const lines = previewText(preview.shares, title)
     if (isDry) {
-      if (out.json) for (const row of preview.rows()) out.record(previewRecord(row), () => '')
+      if (out.json) for (const row of preview.shares) out.record(previewRecord(row), () => '')
       out.record({ record: 'total', keys: preview.keys, bytes: preview.bytes, dryRun: true }, () =>
         lines(out.paint),
       )
@@ -71,37 +72,30 @@ export const erase = command({
     const refused = await refusal(call, `Erase ${counted(preview.keys, 'key')}?`, 'erase')
     if (refused !== undefined) return refused
 
-    const sums = eraseSums()
-    const since = performance.now()
-    const finish = () => {
-      for (const { entry, program, keys } of sums.rows().filter((row) => !row.spared && row.keys > 0))
+    const finish = ({ keys: all, shares }: EraseResult) => {
+      for (const { entry, program, keys } of shares.filter((row) => !row.spared && row.keys > 0))
         out.record(
           { record: 'erased', entry: entry ?? null, program: program ?? null, keys },
           () => `${entry ?? '(no entry)'}: ${counted(keys, 'key')} erased`,
         )
-      out.record(
-        { record: 'total', keys: sums.keys, dryRun: false },
-        () => `${counted(sums.keys, 'key')} erased`,
-      )
+      out.record({ record: 'total', keys: all, dryRun: false }, () => `${counted(all, 'key')} erased`)
     }
-    try {
-      for await (const shares of eraseKeys(settings.schema, connection, how)) {
-        sums.add(shares)
-        log.progress(() => `erased ${headway(sums.keys, preview.keys, since)}`)
-      }
-    } catch (error) {
-      log.done()
-      finish()
-      const again = commandLine('erase', [], options)
-      log.say(`stopped after ${counted(sums.keys, 'key')}; to go on: ${again}`)
-      if (signal.aborted) return exit.interrupted
-      throw error
-    }
-    log.done()
-    finish()
+    const erased = await watchChange(call, eraseKeys(settings.schema, connection, how), {
+      doing: 'erased',
+      of: { total: preview.keys, count: ({ keys }) => keys },
+      stopped(soFar = NOTHING) {
+        finish(soFar)
+        const again = commandLine('erase', [], options)
+        log.say(`stopped after ${counted(soFar.keys, 'key')}; to go on: ${again}`)
+      },
+    })
+    if (erased === undefined) return exit.interrupted
+    finish(erased)
     return exit.fine
   },
 })
+
+const NOTHING: EraseResult = { keys: 0, bytes: 0, shares: [] }
 
 function previewRecord({ entry, program, forever, spared, keys, bytes: size, samples }: EraseShare) {
   return {

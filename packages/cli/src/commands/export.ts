@@ -1,12 +1,13 @@
 import { resolve } from 'node:path'
 import { validate } from 'keyspec'
-import { type Exported, exportKeys, selectKeys } from '@keyspec/inspect'
+import { exportKeys, selectKeys } from '@keyspec/inspect'
 import { command } from '../command.ts'
 import { exit, misused } from '../failure.ts'
 import { selectionOf, selectionOptions, serverOptions } from '../options.ts'
 import { commandLine } from '../render/command-line.ts'
 import { table } from '../render/table.ts'
 import { bytes, count, counted } from '../render/units.ts'
+import { watchChange } from '../terminal/watch.ts'
 import { version } from '../version.ts'
 import { wholeFile } from './export-file.ts'
 
@@ -54,7 +55,8 @@ export const exportCommand = command({
       additionalProperties: false,
     },
   },
-  async run({ options, out, log, signal, cwd, config, connect }) {
+  async run(call) {
+    const { options, out, log, signal, cwd, config, connect } = call
     const file = options.out
     if (file === undefined) throw misused('keyspec export takes --out FILE, or --out - for standard output')
     const toStandardOutput = file === '-'
@@ -70,27 +72,32 @@ export const exportCommand = command({
       ? { write: out.bytes, finish: async () => {}, discard: async () => {} }
       : await wholeFile(resolve(cwd, file), options.force === true)
 
-    let exported: Exported = { keys: 0, gone: 0, bytes: 0, entries: new Map() }
     let fileBytes = 0
     const how = { schema, prefix, keyspec: version(), maxLoad: options['max-load'], signal }
-    try {
-      for await (const step of exportKeys(connection, selection, how)) {
-        exported = step.exported
+    const exported = await watchChange(call, exportKeys(connection, selection, how), {
+      say: ({ done }) => `${counted(done, 'key')}, ${bytes(fileBytes)} written`,
+      async each(step) {
         fileBytes += step.bytes.length
         await target.write(step.bytes)
-        log.progress(() => `${counted(exported.keys, 'key')}, ${bytes(fileBytes)} written`)
-      }
-      await target.finish()
-    } catch (error) {
-      log.done()
+      },
+      stopped(soFar) {
+        const again = commandLine('export', [], options)
+        log.say(
+          `stopped after ${counted(soFar?.keys ?? 0, 'key')}: there is no export; to begin again: ${again}`,
+        )
+      },
+    }).catch(async (error: unknown) => {
       await target.discard()
-      log.say(
-        `stopped after ${counted(exported.keys, 'key')}: there is no export; to begin again: ${commandLine('export', [], options)}`,
-      )
-      if (signal.aborted) return exit.interrupted
       throw error
+    })
+    if (exported === undefined) {
+      await target.discard()
+      return exit.interrupted
     }
-    log.done()
+    await target.finish().catch(async (error: unknown) => {
+      await target.discard()
+      throw error
+    })
 
     const entries = [...exported.entries]
       .map(([entry = null, sum]) => ({ entry, ...sum }))

@@ -1,7 +1,7 @@
 import {
   type ArchiveSource,
   escapeKey,
-  type Imported,
+  type ImportResult,
   importKeys,
   type ImportPreview,
   inspectArchive,
@@ -14,6 +14,7 @@ import { exit, type ExitCode, misused } from '../failure.ts'
 import { confirmOptions, serverOptions } from '../options.ts'
 import { commandLine } from '../render/command-line.ts'
 import { count, counted } from '../render/units.ts'
+import { watch, watchChange } from '../terminal/watch.ts'
 import { withArchive } from './archive-file.ts'
 import { contentsRecord, contentsText } from './import-contents.ts'
 import { importSchema } from './import-json.ts'
@@ -59,7 +60,7 @@ async function read(
   policy: (typeof POLICIES)[number],
 ): Promise<ExitCode> {
   const { out, log, signal } = call
-  const contents = await inspectArchive(source, { signal })
+  const contents = await watch(call, inspectArchive(source, { signal }), { done: 'read' })
   if (call.options.inspect === true) {
     out.record(contentsRecord(contents), () => contentsText(contents, out.paint))
     return exit.fine
@@ -73,12 +74,9 @@ async function read(
     )
   const { strip, add, 'max-load': maxLoad } = call.options
   const how = { strip, add, maxLoad, signal }
-  let preview: ImportPreview | undefined
-  for await (preview of previewImport(connection, source, how))
-    log.progress(() => `looked for ${counted(preview!.records, 'key')}`)
-  log.done()
-  for (const line of previewLines(preview!, policy)) log.say(line)
-  const { records: keys, fresh, existing, expired, samples } = preview!
+  const preview = await watch(call, previewImport(connection, source, how), { doing: 'looked for' })
+  for (const line of previewLines(preview, policy)) log.say(line)
+  const { records: keys, fresh, existing, expired, samples } = preview
   if (out.json)
     out.record(
       { record: 'preview', keys, fresh, existing, expired, samples: samples.map(escapeKey) },
@@ -95,25 +93,21 @@ async function read(
   const refused = await refusal(call, `Write ${counted(writing, 'key')}?`, 'import')
   if (refused !== undefined) return refused
 
-  let imported: Imported | undefined
-  try {
-    const onConflict = policy === 'replace' ? 'replace' : 'keep'
-    for await (imported of importKeys(connection, source, { ...how, onConflict }))
-      log.progress(() => `${count(imported!.restored)} of ${counted(writing, 'key')} written`)
-  } catch (error) {
-    log.done()
-    const again: typeof call.options = {
-      ...call.options,
-      'on-conflict': policy === 'replace' ? 'replace' : 'skip',
-    }
-    log.say(
-      `stopped after ${counted(imported?.restored ?? 0, 'key')}; to go on: ${commandLine('import', [file], again)}`,
-    )
-    if (signal.aborted) return exit.interrupted
-    throw error
-  }
-  log.done()
-  return report(call, policy, imported!)
+  const onConflict = policy === 'replace' ? 'replace' : 'keep'
+  const imported = await watchChange(call, importKeys(connection, source, { ...how, onConflict }), {
+    doing: 'written',
+    of: { total: writing, count: ({ restored }) => restored },
+    stopped(soFar) {
+      const again: typeof call.options = {
+        ...call.options,
+        'on-conflict': policy === 'replace' ? 'replace' : 'skip',
+      }
+      const done = counted(soFar?.restored ?? 0, 'key')
+      log.say(`stopped after ${done}; to go on: ${commandLine('import', [file], again)}`)
+    },
+  })
+  if (imported === undefined) return exit.interrupted
+  return report(call, policy, imported)
 }
 
 function previewLines(
@@ -140,7 +134,7 @@ function previewLines(
 function report(
   { out, log }: Pick<Call, 'out' | 'log'>,
   policy: (typeof POLICIES)[number],
-  { records, restored, kept, expired, samples }: Imported,
+  { records, restored, kept, expired, samples }: ImportResult,
 ): ExitCode {
   out.record(
     { record: 'imported', keys: records, restored, kept, expired, samples: samples.map(escapeKey) },

@@ -1,10 +1,9 @@
-import { escapeKey, type MigrateState } from '@keyspec/inspect'
+import { escapeKey, type MigrateResult, type MigrateRule, type MigrateState } from '@keyspec/inspect'
 import { table } from '../render/table.ts'
 import { bytes, count } from '../render/units.ts'
 import type { Output } from '../terminal/output.ts'
 import type { Paint } from '../terminal/paint.ts'
 import { stateWords } from './migrate-json.ts'
-import type { MigrateSums, RuleSum } from './migrate-sums.ts'
 
 /** What one does with a migration. */
 export type Action = 'plan' | 'run' | 'verify' | 'rollback'
@@ -35,23 +34,28 @@ const HEADS: Readonly<Record<MigrateState, string>> = {
   decoded: 'readable',
 }
 
+/** How many keys are in any of these states, over all rules. */
+export function countOf({ counts }: MigrateResult, ...states: readonly MigrateState[]): number {
+  return states.reduce((sum, state) => sum + (counts[state] ?? 0), 0)
+}
+
 /** Prints what was found or done, as text or JSON. */
-export function report(out: Output, action: Action, sums: MigrateSums, complete: boolean): void {
-  if (!out.json) return out.text(reportText(action, sums, out.paint))
-  for (const sum of sums.rows()) out.record(ruleRecord(action, sum), () => '')
+export function report(out: Output, action: Action, found: MigrateResult, complete: boolean): void {
+  if (!out.json) return out.text(reportText(action, found, out.paint))
+  for (const sum of found.rules) out.record(ruleRecord(action, sum), () => '')
   const states = Object.keys(stateWords) as MigrateState[]
   const counts = Object.fromEntries(
-    states.map((state) => [state, sums.count(state)] as const).filter(([, keys]) => keys > 0),
+    states.map((state) => [state, countOf(found, state)] as const).filter(([, keys]) => keys > 0),
   )
-  const findings = sums.count(...findingsOf[action]) > 0
+  const findings = countOf(found, ...findingsOf[action]) > 0
   out.record({ record: 'total', action, counts, complete, findings }, () => '')
 }
 
 /** The same for people. */
-export function reportText(action: Action, sums: MigrateSums, paint: Paint): string {
-  const rows = sums.rows()
+export function reportText(action: Action, found: MigrateResult, paint: Paint): string {
+  const rows = found.rules
   if (rows.length === 0) return 'no key at any old name, and none at a new one'
-  const states = (Object.keys(HEADS) as MigrateState[]).filter((state) => sums.count(state) > 0)
+  const states = (Object.keys(HEADS) as MigrateState[]).filter((state) => countOf(found, state) > 0)
   const [first, second] =
     action === 'rollback' ? (['new name', 'old name'] as const) : (['old name', 'new name'] as const)
   const columns = [
@@ -68,7 +72,7 @@ export function reportText(action: Action, sums: MigrateSums, paint: Paint): str
       ...(action === 'plan' ? [bytes(size)] : []),
     ]
   })
-  const notes = SHOWN.filter((state) => sums.count(state) > 0).map((state) => {
+  const notes = SHOWN.filter((state) => countOf(found, state) > 0).map((state) => {
     const keys = rows.flatMap(({ samples }) => samples[state] ?? []).slice(0, 3)
     const some = keys.map(escapeKey).join(' ')
     return `${HEADS[state]}: ${stateWords[state]}, such as ${some.length > 90 ? `${some.slice(0, 89)}…` : some}`
@@ -76,7 +80,7 @@ export function reportText(action: Action, sums: MigrateSums, paint: Paint): str
   return [table(columns, cells, paint), ...notes].join('\n')
 }
 
-function ruleRecord(action: Action, { rule, counts, samples, bytes: size }: RuleSum) {
+function ruleRecord(action: Action, { rule, counts, samples, bytes: size }: MigrateRule) {
   return {
     record: 'rule',
     action,

@@ -1,21 +1,14 @@
 import { validate } from 'keyspec'
-import {
-  type MigrateShare,
-  planMigration,
-  rollBackMigration,
-  runMigration,
-  verifyMigration,
-} from '@keyspec/inspect'
+import { planMigration, rollBackMigration, runMigration, verifyMigration } from '@keyspec/inspect'
 import { command } from '../command.ts'
 import { refusal } from '../confirmation.ts'
 import { exit, misused } from '../failure.ts'
 import { confirmOptions, selectionOf, selectionOptions, serverOptions } from '../options.ts'
 import { commandLine } from '../render/command-line.ts'
-import { headway } from '../render/headway.ts'
 import { counted } from '../render/units.ts'
+import { watch, watchChange } from '../terminal/watch.ts'
 import { migrateSchema } from './migrate-json.ts'
-import { type Action, findingsOf, report, reportText } from './migrate-report.ts'
-import { migrateSums } from './migrate-sums.ts'
+import { type Action, countOf, findingsOf, report, reportText } from './migrate-report.ts'
 
 const ACTIONS = ['plan', 'run', 'verify', 'rollback'] as const satisfies readonly Action[]
 
@@ -85,40 +78,27 @@ export const migrate = command({
     }
     const connection = await call.connect()
 
-    const watch = async (work: AsyncIterable<readonly MigrateShare[]>, told: (seen: number) => string) => {
-      const sums = migrateSums()
-      let seen = 0
-      for await (const shares of work) {
-        sums.add(shares)
-        for (const { keys } of shares) seen += keys
-        log.progress(() => told(seen))
-      }
-      log.done()
-      return sums
-    }
-    const looking = (seen: number) => `${counted(seen, 'key')} looked at`
-
     if (action === 'plan' || action === 'verify') {
       const work =
         action === 'plan'
           ? planMigration(schema, connection, how)
           : verifyMigration(schema, connection, { ...how, sample: options.sample })
-      const sums = await watch(work, looking)
-      report(out, action, sums, true)
-      const there = sums.count('migrated')
+      const found = await watch(call, work, LOOKING)
+      report(out, action, found, true)
+      const there = countOf(found, 'migrated')
       const missing = options.expect !== undefined && there < options.expect
       if (missing)
         log.say(
           `${counted(there, 'key')} at new names, ${counted(options.expect - there, 'key')} fewer than expected`,
         )
-      return missing || sums.count(...findingsOf[action]) > 0 ? exit.findings : exit.fine
+      return missing || countOf(found, ...findingsOf[action]) > 0 ? exit.findings : exit.fine
     }
 
-    const plan = await watch(planMigration(schema, connection, how), looking)
+    const plan = await watch(call, planMigration(schema, connection, how), LOOKING)
     const waiting =
       action === 'run'
-        ? plan.count('waiting', ...(options.keep === 'new' ? (['conflict'] as const) : []))
-        : plan.count('migrated')
+        ? countOf(plan, 'waiting', ...(options.keep === 'new' ? (['conflict'] as const) : []))
+        : countOf(plan, 'migrated')
     if (options['dry-run'] === true) {
       report(out, 'plan', plan, true)
       return exit.fine
@@ -131,27 +111,23 @@ export const migrate = command({
       if (refused !== undefined) return refused
     }
 
-    const sums = migrateSums()
-    const since = performance.now()
     const work =
       action === 'run'
         ? runMigration(schema, connection, { ...how, keep: options.keep })
         : rollBackMigration(schema, connection, how)
-    try {
-      for await (const shares of work) {
-        sums.add(shares)
-        log.progress(() => `moved ${headway(sums.count('moved', 'dropped', 'gone'), waiting, since)}`)
-      }
-    } catch (error) {
-      log.done()
-      report(out, action, sums, false)
-      const again = commandLine('migrate', operands, options)
-      log.say(`stopped after ${counted(sums.count('moved', 'dropped'), 'key')}; to go on: ${again}`)
-      if (signal.aborted) return exit.interrupted
-      throw error
-    }
-    log.done()
-    report(out, action, sums, true)
-    return sums.count(...findingsOf[action]) > 0 ? exit.findings : exit.fine
+    const done = await watchChange(call, work, {
+      doing: 'moved',
+      of: { total: waiting, count: (soFar) => countOf(soFar, 'moved', 'dropped', 'gone') },
+      stopped(soFar = { counts: {}, rules: [] }) {
+        report(out, action, soFar, false)
+        const again = commandLine('migrate', operands, options)
+        log.say(`stopped after ${counted(countOf(soFar, 'moved', 'dropped'), 'key')}; to go on: ${again}`)
+      },
+    })
+    if (done === undefined) return exit.interrupted
+    report(out, action, done, true)
+    return countOf(done, ...findingsOf[action]) > 0 ? exit.findings : exit.fine
   },
 })
+
+const LOOKING = { done: 'looked at' } as const

@@ -1,3 +1,5 @@
+import { watch } from '../terminal/watch.ts'
+import { headway } from '../render/headway.ts'
 import {
   type Bucket,
   escapeKey,
@@ -6,7 +8,7 @@ import {
   stats as statsOf,
   type Stats,
   type StatsGroup,
-  type Tallied,
+  type KeyStats,
 } from '@keyspec/inspect'
 import { type Call, command, type Given } from '../command.ts'
 import { exit, misused } from '../failure.ts'
@@ -54,21 +56,22 @@ export const stats = command({
   ],
   json: { form: 'document', schema: statsJson },
   async run(call) {
-    const { out, log, signal } = call
+    const { out, signal } = call
     const how = checked(call.options)
     const config = await call.config()
     return withKeys(call, config, 0, async ({ from, snapshot }) => {
-      const found = await statsOf(config.schema, from, {
+      const counting = statsOf(config.schema, from, {
         ...selectionOf(call.options, config),
         ...how,
         signal,
         maxLoad: call.options['max-load'],
-        onProgress: (looked, of) => {
-          const all = snapshot?.facts.reduce((sum, { size }) => sum + size, 0) ?? of
-          log.progress(() => `${count(looked)} of ${counted(Math.max(all, looked), 'key')}`)
+      })
+      const found = await watch(call, counting, {
+        say({ done, total = 0, perSecond }) {
+          const all = snapshot?.facts.reduce((sum, { size }) => sum + size, 0) ?? total
+          return headway({ done, total: Math.max(all, done), perSecond })
         },
       })
-      log.done()
       out.record(jsonOf(found, how.by, snapshot), () => textOf(found, how.by, snapshot, call))
       return exit.fine
     })
@@ -112,7 +115,7 @@ function jsonOf(
   }
 }
 
-function talliedJson({ keys, bytes: memory, share, types, encodings, forever, ttl, sizes, idle }: Tallied) {
+function talliedJson({ keys, bytes: memory, share, types, encodings, forever, ttl, sizes, idle }: KeyStats) {
   const bounded = (buckets: readonly Bucket[], name: string) =>
     buckets.map(({ below, ...rest }) => (below === undefined ? rest : { [name]: below, ...rest }))
   return {

@@ -17,7 +17,9 @@ const schema = {
 const { redis, connection } = await connected()
 const command = (...words: [string, ...(string | number)[]]) => redis.command(...words)
 const run = async (prefix: string, options: CleanupOptions = {}, over = connection) => {
-  const found = (await all(cleanupKeys(schema, over, { prefix, maxLoad: 1, ...options }))).flat()
+  const found = (await all(cleanupKeys(schema, over, { prefix, maxLoad: 1, ...options }))).flatMap(
+    ({ violations }) => violations,
+  )
   return found
     .map(({ name, problem, fixed, ageUnknown }) =>
       [name.slice(prefix.length), problem, fixed ? 'fixed' : '', ageUnknown ? 'age?' : ''].join(' ').trim(),

@@ -1,3 +1,10 @@
+import { operation, type Operation, Progress, type Step, type Steps } from '../operation/operation.ts'
+import {
+  type CleanupResult,
+  type PolicyProblem,
+  type PolicyViolation,
+  ViolationSums,
+} from './violation-sums.ts'
 import type { Connection, Schema } from 'keyspec'
 import {
   flag,
@@ -18,27 +25,6 @@ import { throttle } from '../scan/throttle.ts'
 import { findKeys, type FoundKey, type SelectionOptions, selectKeys } from '../scan/selection.ts'
 import type { ScanOptions } from '../scan/scan.ts'
 
-/**
- * How a key is past its policy: it has no time to live where one is declared; it has a longer one; it stands under an old
- * name though the new one stands too; nobody has touched it for long. `other-type`: not the declared one, and so left.
- */
-export type PolicyProblem = 'no-ttl' | 'ttl-too-long' | 'two-names' | 'idle' | 'other-type'
-
-/** A key that is past its policy. */
-export interface PolicyViolation {
-  readonly key: Buffer
-  readonly name: string
-  readonly owned: OwnedPattern
-  readonly problem: PolicyProblem
-  /**
-   * Its lifetime counts from its creation, which no server remembers: how long it should still live cannot be known, and
-   * it is given the whole of it.
-   */
-  readonly ageUnknown: boolean
-  /** Whether it was given its time to live, or was deleted for being idle. */
-  readonly fixed: boolean
-}
-
 /** What is looked for, and what is done about it: nothing unless told. */
 export interface CleanupOptions extends SelectionOptions, Pick<ScanOptions, 'count' | 'maxLoad' | 'signal'> {
   /** Gives keys without a time to live the one that is declared, with its jitter. */
@@ -51,12 +37,31 @@ export interface CleanupOptions extends SelectionOptions, Pick<ScanOptions, 'cou
   readonly eraseIdle?: boolean | undefined
 }
 
-/** Keys that are past their policy, in batches. Keys of other programs, of no entry, or that live forever are not looked at. */
-export async function* cleanupKeys(
+/** Some more keys that were looked at, and what of them is past its policy. */
+export interface CleanupStep extends Step<CleanupResult> {
+  readonly violations: readonly PolicyViolation[]
+}
+
+/**
+ * Finds keys that are past their policy, and does about them what the options say. Keys of other programs, of no entry, or
+ * that live forever are not looked at. It counts the keys that were chosen.
+ */
+export function cleanupKeys(
   schema: Schema,
   connection: Connection,
   options: CleanupOptions = {},
-): AsyncGenerator<readonly PolicyViolation[]> {
+): Operation<CleanupResult, CleanupStep> {
+  return operation(() => cleanedUp(schema, connection, options))
+}
+
+async function* cleanedUp(
+  schema: Schema,
+  connection: Connection,
+  options: CleanupOptions,
+): Steps<CleanupResult, CleanupStep> {
+  const sums = new ViolationSums()
+  const progress = new Progress<CleanupResult>(() => sums)
+  let looked = 0
   const { prefix, idleMs, count = 250, maxLoad, signal } = options
   const names = namesOf(schema, prefix)
   const resting = throttle(maxLoad, signal)
@@ -70,8 +75,11 @@ export async function* cleanupKeys(
     const found = await resting(async () =>
       fix(connection, await problems(connection, batch, names, idleMs), options),
     )
-    if (found.length > 0) yield found
+    looked += batch.length
+    sums.add(found)
+    yield { ...progress.step(looked), violations: found }
   }
+  return sums
 }
 
 /** Whether the servers know how long a key has not been touched: under an LFU policy they count its uses instead. */

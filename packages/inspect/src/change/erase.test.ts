@@ -3,7 +3,8 @@ import { external } from 'keyspec/recipes'
 import { unique } from 'keyspec/testing'
 import { expect, test } from 'vitest'
 import { all, connected } from '../../../../test-support/connected.ts'
-import { erasable, erase, type EraseOptions, type EraseShare } from './erase.ts'
+import { erase, type EraseOptions, previewErase } from './erase.ts'
+import type { EraseShare } from './erase-sums.ts'
 import { scanKeys } from '../scan/scan.ts'
 
 const schema = {
@@ -32,8 +33,8 @@ async function left(prefix: string): Promise<string[]> {
   return keys.map(({ name }) => name?.slice(prefix.length) ?? 'binary').sort()
 }
 
-const run = async (prefix: string, options: EraseOptions): Promise<EraseShare[]> =>
-  (await all(erase(schema, connection, { prefix, maxLoad: 1, ...options }))).flat()
+const run = async (prefix: string, options: EraseOptions): Promise<readonly EraseShare[]> =>
+  (await erase(schema, connection, { prefix, maxLoad: 1, ...options })).shares
 const sum = (shares: readonly EraseShare[]) =>
   shares.filter(({ spared }) => !spared).reduce((total, { keys }) => total + keys, 0)
 
@@ -96,7 +97,7 @@ test.each<[string, EraseOptions, readonly string[]]>([
     'session:42',
     'x',
   )
-  const preview = (await all(erasable(schema, connection, { prefix, maxLoad: 1, ...options }))).flat()
+  const { shares: preview } = await previewErase(schema, connection, { prefix, maxLoad: 1, ...options })
   expect(await left(prefix)).toEqual(everything)
   expect(sum(preview)).toBe(gone.length)
   expect(sum(await run(prefix, options))).toBe(gone.length)
@@ -109,7 +110,7 @@ test.each<[string, EraseOptions, readonly string[]]>([
 
 test('the preview says whose keys there are, with their memory and a few of their names', async () => {
   const prefix = await filled([...names, ...Array.from({ length: 20 }, (_, i) => `rate:${i}:x`)])
-  const shares = (await all(erasable(schema, connection, { prefix, maxLoad: 1, count: 10_000 }))).flat()
+  const { shares } = await previewErase(schema, connection, { prefix, maxLoad: 1, count: 10_000 })
   const of = (entry: string | undefined) => shares.filter((portion) => portion.entry === entry)
   expect(of('rate')).toMatchObject([{ keys: 22, forever: false, spared: false, program: undefined }])
   expect(of('rate')[0]!.samples).toHaveLength(5)
@@ -143,13 +144,13 @@ test('goes no faster than it is told, and stops between two batches', async () =
   const since = performance.now()
   let gone = 0
   const erasing = (async () => {
-    for await (const shares of erase(schema, connection, {
+    for await (const { soFar } of erase(schema, connection, {
       prefix,
       rate: 200,
       count: 10_000,
       signal: stop.signal,
     })) {
-      gone += sum(shares)
+      gone = soFar.keys
       if (gone >= 40) stop.abort()
     }
   })()

@@ -1,5 +1,7 @@
 import type { Connection, Schema } from 'keyspec'
 import { ALL_KEYS, ONE_KEY, patternsOf, sleep } from 'keyspec/extend'
+import { operation, type Operation, Progress, type Steps } from '../operation/operation.ts'
+import { type EraseResult, type EraseShare, EraseSums } from './erase-sums.ts'
 import { besides } from '../match/own-key.ts'
 import { namesOf, type Names } from '../match/rename-rules.ts'
 import { throttle } from '../scan/throttle.ts'
@@ -20,55 +22,55 @@ export interface EraseOptions extends SelectionOptions, Pick<ScanOptions, 'count
   readonly rate?: number | undefined
 }
 
-/** Some keys of one entry, or of none. */
-export interface EraseShare {
-  /** `undefined`: no entry owns them. */
-  readonly entry: string | undefined
-  /** The program that they belong to, where it is another. */
-  readonly program: string | undefined
-  /** Whether they are declared to live forever. */
-  readonly forever: boolean
-  /** Whether they stay, since they are another program's. */
-  readonly spared: boolean
-  /** How many were found, or were deleted. */
-  readonly keys: number
-  /** What MEMORY USAGE says of those found; 0 of those deleted, which nobody asked. */
-  readonly bytes: number
-  readonly samples: readonly Buffer[]
-}
-
-/** What `erase` would delete, in portions that are to be added up. A key may count twice while the server rehashes. */
-export async function* erasable(
+/** What `erase` would delete. It counts the keys that were found; one may count twice while the server rehashes. */
+export function previewErase(
   schema: Schema,
   connection: Connection,
   options: EraseOptions = {},
-): AsyncGenerator<readonly EraseShare[]> {
-  const { external = false, count, maxLoad, signal } = options
-  const selection = selectKeys(schema, options)
-  for await (const batch of findKeys(selection, connection, { count, maxLoad, signal, facts: ['memory'] })) {
-    yield shares(batch, external).map(({ found, ...about }) => ({
-      ...about,
-      keys: found.length,
-      bytes: found.reduce((sum, { bytes = 0 }) => sum + bytes, 0),
-      samples: found.slice(0, SAMPLES).map(({ key }) => key),
-    }))
-  }
+): Operation<EraseResult> {
+  return operation(() => lookedFor(schema, connection, options))
 }
 
 /**
  * Deletes the chosen keys, found with SCAN, with UNLINK in batches. What is deleted is decided by the name of a key alone.
  * A key goes with all its old names that are chosen too, old names first, so that no reader brings it back meanwhile.
+ * It counts the keys that were deleted or spared.
  */
-export async function* erase(
+export function erase(
   schema: Schema,
   connection: Connection,
   options: EraseOptions = {},
-): AsyncGenerator<readonly EraseShare[]> {
+): Operation<EraseResult> {
+  return operation(() => erased(schema, connection, options))
+}
+
+async function* lookedFor(schema: Schema, connection: Connection, options: EraseOptions): Steps<EraseResult> {
+  const { external = false, count, maxLoad, signal } = options
+  const selection = selectKeys(schema, options)
+  const sums = new EraseSums()
+  const progress = new Progress<EraseResult>(() => sums)
+  for await (const batch of findKeys(selection, connection, { count, maxLoad, signal, facts: ['memory'] })) {
+    sums.add(
+      shares(batch, external).map(({ found, ...about }) => ({
+        ...about,
+        keys: found.length,
+        bytes: found.reduce((sum, { bytes = 0 }) => sum + bytes, 0),
+        samples: found.slice(0, SAMPLES).map(({ key }) => key),
+      })),
+    )
+    yield progress.step(sums.all)
+  }
+  return sums
+}
+
+async function* erased(schema: Schema, connection: Connection, options: EraseOptions): Steps<EraseResult> {
   const { prefix, external = false, rate, count, maxLoad, signal } = options
   const selection = selectKeys(schema, options)
   const names = namesOf(schema, prefix)
   const turn = limitRate(rate, signal)
   const rest = throttle(maxLoad, signal)
+  const sums = new EraseSums()
+  const progress = new Progress<EraseResult>(() => sums)
   const most = rate === undefined ? MOST : Math.max(1, Math.min(MOST, Math.ceil(rate / 10)))
   for await (const batch of keysOf(selection, connection, external, { count, maxLoad, signal })) {
     for (let at = 0; at < batch.length; at += most) {
@@ -83,11 +85,21 @@ export async function* erase(
         const keys = await rest(() => unlink(connection, orders(found, selection, names)))
         gone.push({ ...about, keys, bytes: 0, samples: [] })
       }
-      yield gone
+      sums.add(gone)
+      yield progress.step(sums.all)
     }
   }
   if (connection.cluster && [...patternsOf(schema)].some(({ spec }) => spec.phase !== undefined))
-    yield* eraseBeside(selection, connection, { prefix, count, maxLoad, signal }, external)
+    for await (const gone of eraseBeside(
+      selection,
+      connection,
+      { prefix, count, maxLoad, signal },
+      external,
+    )) {
+      sums.add(gone)
+      yield progress.step(sums.all)
+    }
+  return sums
 }
 
 /** Deletes what stands beside the names of the chosen keys on a cluster: values on their way to another slot, and notes of it. */

@@ -43,11 +43,10 @@ type Work = typeof planMigration | typeof runMigration
 /** What became of the keys: `{ 'doc:<id>': { moved: 3 } }`. */
 async function counts(work: Work, prefix: string, options: object = {}) {
   const found: Record<string, Record<string, number>> = {}
-  for await (const shares of work(schema, connection, { prefix, maxLoad: 1, ...options }))
-    for (const { rule, state, keys } of shares) {
-      const states = (found[rule.declared.text] ??= {})
-      states[state] = (states[state] ?? 0) + keys
-    }
+  for (const { rule, counts } of (await work(schema, connection, { prefix, maxLoad: 1, ...options })).rules) {
+    const states = (found[rule.declared.text] ??= {})
+    for (const [state, keys] of Object.entries(counts)) states[state] = (states[state] ?? 0) + keys
+  }
   return found
 }
 
@@ -174,8 +173,9 @@ test('goes back to the old name that is chosen, and leaves what could have none 
     doc: string('wide:<path*>', text, { ttl: '1h', renamedFrom: { pattern: 'narrow:<path>', phase: 2 } }),
   }
   await fill(prefix, ['wide:a:b', 'wide:c'])
-  const found = (await all(rollBackMigration(wide, connection, { prefix, maxLoad: 1 }))).flat()
-  expect(found.map(({ state, samples }) => [state, String(samples[0]).slice(prefix.length)]).sort()).toEqual([
+  const { rules } = await rollBackMigration(wide, connection, { prefix, maxLoad: 1 })
+  const found = rules.flatMap(({ samples }) => Object.entries(samples))
+  expect(found.map(([state, samples]) => [state, String(samples[0]).slice(prefix.length)]).sort()).toEqual([
     ['moved', 'wide:c'],
     ['nameless', 'wide:a:b'],
   ])
@@ -243,4 +243,13 @@ test('programs that read both names lose nothing while it runs', async () => {
     )
   const ttls = await Promise.all(ids.map((id) => redis.command('PTTL', `${prefix}cache:doc:${id}`)))
   expect(ttls.every((ttl) => Number(ttl) > 0)).toBe(true)
+})
+
+test('a verification looks at every key, however few values it decodes', async () => {
+  const prefix = `${unique()}:`
+  await fill(prefix, ['tutor:page:1', 'tutor:page:2', 'tutor:page:3'])
+  for (const sample of [0, 1, 2])
+    expect((await verifyMigration(schema, connection, { prefix, maxLoad: 1, sample })).counts.migrated).toBe(
+      3,
+    )
 })

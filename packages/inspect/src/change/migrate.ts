@@ -1,3 +1,5 @@
+import { operation, type Operation, Progress, type Steps } from '../operation/operation.ts'
+import { type MigrateResult, type MigrateShare, type MigrateState, MigrateSums } from './migrate-sums.ts'
 import { type Connection, MigrationError, type Schema, ServerError } from 'keyspec'
 import {
   booleanReply,
@@ -19,42 +21,19 @@ import type { ScanOptions } from '../scan/scan.ts'
 /** Which keys are to be migrated, and how kindly. */
 export interface MigrateOptions extends MigrateSelection, Pick<ScanOptions, 'count' | 'maxLoad' | 'signal'> {}
 
-/**
- * What was found of a key, or became of it. At its old name: it waits; the new name stands too (`conflict`); it could have
- * no name in the new pattern (`nameless`). Under what an old name begins with, and of no entry: `unknown`. At its new
- * name: `migrated`. On a cluster, at phase 3: a `note` of a key that moved to another slot. And of what is done: `moved`; `dropped`, the old value of a conflict; `gone` before its turn came.
- */
-export type MigrateState =
-  | 'waiting'
-  | 'conflict'
-  | 'nameless'
-  | 'unknown'
-  | 'migrated'
-  | 'moved'
-  | 'dropped'
-  | 'gone'
-  | 'note'
-  | MigrateFault
-  | 'decoded'
-
-/** What is wrong with a key at its new name: it has no time to live where one is declared, or its codec cannot read it. */
-export type MigrateFault = 'without-ttl' | 'undecodable'
-
-/** Some keys of one rule. */
-export interface MigrateShare {
-  readonly rule: RenameRule
-  readonly state: MigrateState
-  readonly keys: number
-  /** What MEMORY USAGE says of them, in a plan; else 0. */
-  readonly bytes: number
-  readonly samples: readonly Buffer[]
-}
-
-/** What a migration would find, by rule, in portions that are to be added up. Nothing is changed. */
-export async function* planMigration(
+/** What a migration would find, by rule. Nothing is changed. */
+export function planMigration(
   schema: Schema,
   connection: Connection,
   options: MigrateOptions = {},
+): Operation<MigrateResult> {
+  return operation(() => summedUp(planned(schema, connection, options)))
+}
+
+async function* planned(
+  schema: Schema,
+  connection: Connection,
+  options: MigrateOptions,
 ): AsyncGenerator<readonly MigrateShare[]> {
   const walked = sights(schema, connection, { ...options, names: 'both', facts: ['memory'] })
   const rest = throttle(options.maxLoad, options.signal)
@@ -74,10 +53,18 @@ export interface RunOptions extends MigrateOptions {
  *
  * @throws MigrationError if an entry is at phase 1: programs that know only its old name may still run.
  */
-export async function* runMigration(
+export function runMigration(
   schema: Schema,
   connection: Connection,
   options: RunOptions = {},
+): Operation<MigrateResult> {
+  return operation(() => summedUp(ran(schema, connection, options)))
+}
+
+async function* ran(
+  schema: Schema,
+  connection: Connection,
+  options: RunOptions,
 ): AsyncGenerator<readonly MigrateShare[]> {
   const early = chosen(schema, { ...options, names: 'old' }).find(({ spec }) => spec.phase === 1)
   if (early !== undefined)
@@ -113,10 +100,18 @@ export async function* runMigration(
  * Moves every key of the chosen entries from its new name to the old one, whoever wrote it, as `runMigration` moves them:
  * to the first of several old names unless `renamedFrom` names another.
  */
-export async function* rollBackMigration(
+export function rollBackMigration(
   schema: Schema,
   connection: Connection,
   options: MigrateOptions = {},
+): Operation<MigrateResult> {
+  return operation(() => summedUp(rolledBack(schema, connection, options)))
+}
+
+async function* rolledBack(
+  schema: Schema,
+  connection: Connection,
+  options: MigrateOptions,
 ): AsyncGenerator<readonly MigrateShare[]> {
   const rest = throttle(options.maxLoad, options.signal)
   for await (const batch of sights(schema, connection, { ...options, names: 'new' })) {
@@ -141,15 +136,24 @@ export interface VerifyOptions extends MigrateOptions {
 }
 
 /** What is left under old names, and what is wrong with keys at their new ones. No value leaves this process. */
-export async function* verifyMigration(
+export function verifyMigration(
   schema: Schema,
   connection: Connection,
   options: VerifyOptions = {},
+): Operation<MigrateResult> {
+  return operation(() => summedUp(verified(schema, connection, options)))
+}
+
+async function* verified(
+  schema: Schema,
+  connection: Connection,
+  options: VerifyOptions,
 ): AsyncGenerator<readonly MigrateShare[]> {
-  const { sample = 100 } = options
+  // The sample is of values: all keys are looked at.
+  const { sample = 100, ...walk } = options
   const rest = throttle(options.maxLoad, options.signal)
   const sampled = new Map<RenameRule, number>()
-  for await (const batch of sights(schema, connection, { ...options, names: 'both', facts: ['ttl'] })) {
+  for await (const batch of sights(schema, connection, { ...walk, names: 'both', facts: ['ttl'] })) {
     const states = await rest(() => statesOf(connection, batch))
     for (const sight of batch) {
       if (sight.at !== 'new') continue
@@ -161,6 +165,17 @@ export async function* verifyMigration(
     }
     yield shares(states)
   }
+}
+
+/** It counts the keys of every state. */
+async function* summedUp(shared: AsyncGenerator<readonly MigrateShare[]>): Steps<MigrateResult> {
+  const sums = new MigrateSums()
+  const progress = new Progress<MigrateResult>(() => sums)
+  for await (const portion of shared) {
+    sums.add(portion)
+    yield progress.step(sums.keys)
+  }
+  return sums
 }
 
 type Judged = Sight & { readonly state: MigrateState }

@@ -27,13 +27,11 @@ export async function withEvidence(
   if (!changes.some(isForward)) return [...changes]
   const { prefix = '' } = options
   const counted = new Map<string, { old: number; both: number }>()
-  for await (const shares of planMigration(schema, connection, options))
-    for (const { rule, state, keys } of shares) {
-      const sum = counted.get(rule.to.text) ?? { old: 0, both: 0 }
-      counted.set(rule.to.text, sum)
-      if (state === 'waiting' || state === 'conflict' || state === 'nameless') sum.old += keys
-      if (state === 'conflict') sum.both += keys
-    }
+  for (const { rule, counts } of (await planMigration(schema, connection, options)).rules) {
+    const { waiting = 0, conflict = 0, nameless = 0 } = counts
+    const sum = counted.get(rule.to.text) ?? { old: 0, both: 0 }
+    counted.set(rule.to.text, { old: sum.old + waiting + conflict + nameless, both: sum.both + conflict })
+  }
   const rules = new Map(rulesOf(schema, prefix).map((rule) => [rule.to.text, rule]))
   return Promise.all(
     changes.map(async (change) => {

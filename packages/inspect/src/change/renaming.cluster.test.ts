@@ -54,10 +54,7 @@ async function drain(work: AsyncIterable<unknown>): Promise<void> {
 }
 
 async function counts(work: typeof planMigration, prefix: string): Promise<Record<string, number>> {
-  const sums: Record<string, number> = {}
-  for await (const shares of work(schemaAt(2), first.connection, { prefix, maxLoad: 1 }))
-    for (const { state, keys } of shares) sums[state] = (sums[state] ?? 0) + keys
-  return sums
+  return { ...(await work(schemaAt(2), first.connection, { prefix, maxLoad: 1 })).counts }
 }
 
 const sorted = (values: readonly (string | undefined)[]) => values.toSorted((a, b) => Number(a) - Number(b))

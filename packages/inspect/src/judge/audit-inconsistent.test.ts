@@ -17,7 +17,8 @@ const declared = workQueue('q', text, { lease: '10s' })
 
 const audited = async (prefix: string) => {
   const schema = { mounted: mount('m:', { declared, tallied }) }
-  return all(audit(schema, connection, { prefix, maxLoad: 1 }))
+  const steps = await all(audit(schema, connection, { prefix, maxLoad: 1 }))
+  return steps.flatMap(({ findings }) => findings)
 }
 const tallied = workQueue('t:<name>:<part>', json(v.object({ id: v.number(), kind: v.literal('a') })), {
   lease: '10s',

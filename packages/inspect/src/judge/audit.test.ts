@@ -21,7 +21,7 @@ import { createClient } from 'redis'
 import * as v from 'valibot'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { all, connected } from '../../../../test-support/connected.ts'
-import { audit, type Audited, type AuditOptions } from './audit.ts'
+import { audit, type AuditResult, type AuditOptions } from './audit.ts'
 import type { Finding } from './finding.ts'
 
 const schema = {
@@ -67,14 +67,10 @@ beforeEach(async () => {
 async function audited(
   options: AuditOptions = {},
   over = connection,
-): Promise<{ findings: Finding[]; so: Audited }> {
-  const findings: Finding[] = []
-  const going = audit(schema, over, { maxLoad: 1, ...options })
-  for (;;) {
-    const { value, done } = await going.next()
-    if (done === true) return { findings, so: value }
-    findings.push(value)
-  }
+): Promise<{ findings: Finding[]; so: AuditResult }> {
+  const auditing = audit(schema, over, { maxLoad: 1, ...options })
+  const findings = (await all(auditing)).flatMap((step) => step.findings)
+  return { findings, so: await auditing }
 }
 
 /** What was found, as short as can be: `code pattern count`. */
@@ -117,7 +113,7 @@ test('refuses a schema in which a key could belong to two entries, instead of fi
     user: string('user:<id>', text, { ttl: '1h' }),
     path: string('user:<path*>', integer, { ttl: '1h' }),
   }
-  await expect(audit(both, connection).next()).rejects.toMatchObject({
+  await expect(audit(both, connection)).rejects.toMatchObject({
     code: 'E_SCHEMA',
     message: expect.stringContaining('could both own the key'),
   })

@@ -1,4 +1,5 @@
-import type { Connection, Schema } from 'keyspec'
+import { operation, type Operation, Progress, type Step, type Steps } from '../operation/operation.ts'
+import { type Connection, type Schema, ServerError } from 'keyspec'
 import { type OwnedPattern, patternsOf as ownedBy } from 'keyspec/extend'
 import { type Decoded, failureIn, mayFail, withoutStacks } from './decoded.ts'
 import type { Eviction } from '../scan/eviction.ts'
@@ -22,14 +23,18 @@ export interface AuditOptions extends Omit<ScanOptions, 'facts' | 'prefix'> {
   readonly values?: boolean | undefined
   /** How many bytes of a value are read at the most; 1 MB unless told. What is larger is counted as not decoded. */
   readonly limitBytes?: number | undefined
-  /** Yield a finding for each key as it is found, rather than one for all that are alike at the end. */
+  /** A finding for each key as it is found, rather than one for all that are alike in the last step. */
   readonly each?: boolean | undefined
-  /** Called after each step. */
-  readonly onProgress?: ((so: Audited) => void) | undefined
+}
+
+/** Some more keys that were looked at. */
+export interface AuditStep extends Step<AuditResult> {
+  /** What was found: with `each` in these keys, else nothing before the last step. */
+  readonly findings: readonly Finding[]
 }
 
 /** What an audit has looked at. */
-export interface Audited {
+export interface AuditResult {
   readonly keys: number
   /** Keys whose values were read, or the beginnings of them. */
   readonly decoded: number
@@ -40,8 +45,9 @@ export interface Audited {
 }
 
 /**
- * Holds every key under the keyspace's prefix against the schema, in one walk. Yields what it finds, worst first, and
- * returns what it has looked at. Findings hold no values. Memory is bounded, however many keys there are.
+ * Holds every key under the keyspace's prefix against the schema, in one walk. What it finds is in its steps, worst first.
+ * Findings hold no values. Memory is bounded, however many keys there are. It counts the keys that were looked at, of all
+ * keys of the server, which it asks for where there is no prefix.
  *
  * Of a collection the first elements are decoded, 10 or so. Reading a value counts as a use of its key for the server. Values
  * whose codecs read whatever is stored (text, bytes) are not read: none of them could be wrong.
@@ -49,12 +55,20 @@ export interface Audited {
  * under its newer ones, if a server is asked.
  * Keys may come from another source than a connection; see `KeySource`.
  */
-export async function* audit(
+export function audit(
   schema: Schema,
   from: Connection | KeySource,
   options: AuditOptions = {},
-): AsyncGenerator<Finding, Audited> {
-  const { prefix = '', values = true, each = false, onProgress } = options
+): Operation<AuditResult, AuditStep> {
+  return operation(() => audited(schema, from, options))
+}
+
+async function* audited(
+  schema: Schema,
+  from: Connection | KeySource,
+  options: AuditOptions,
+): Steps<AuditResult, AuditStep> {
+  const { prefix = '', values = true, each = false } = options
   const { match } = matcher(schema, prefix)
   const names = namesOf(schema, prefix)
   const all = [...ownedBy(schema, prefix)]
@@ -72,6 +86,8 @@ export async function* audit(
   const strays = new Guesses<Stray>(() => ({ count: 0, samples: [] }), joinStrays)
   const prefixBytes = Buffer.byteLength(prefix)
   const so = { keys: 0, decoded: 0, notDecoded: 0, eviction }
+  const progress = new Progress<AuditResult>(() => so)
+  const total = prefix === '' ? await sizeOf(source, options.sample) : undefined
 
   const note = (fault: Fault, key: Buffer): Finding | undefined => {
     const isOfEntry = fault.code === 'evictable'
@@ -105,17 +121,20 @@ export async function* audit(
       return findings
     })
 
-  async function* settled({ known, answers, first }: Reading): AsyncGenerator<Finding> {
+  const settled = async ({ known, answers, first }: Reading): Promise<Finding[]> => {
+    const findings: Finding[] = []
     let at = 0
     for (let next = await first; next.done !== true; next = await answers.next()) {
-      yield* judged(next.value, known, at)
+      findings.push(...judged(next.value, known, at))
       at += next.value.length
     }
+    return findings
   }
 
   let reading: Reading | undefined
   const facts = ['ttl', ...(hasBudget ? (['memory'] as const) : [])] as const
   for await (const { keys: batch } of source.steps({ ...options, prefix, facts })) {
+    const findings: Finding[] = []
     const readable: Known[] = []
     const old: Known[] = []
     for (const seen of batch) {
@@ -127,7 +146,7 @@ export async function* audit(
         if (each) {
           const stray: Stray = { count: 0, samples: [] }
           noteStray(stray, seen.key)
-          yield strayFinding(prefix, guess(rest), stray)
+          findings.push(strayFinding(prefix, guess(rest), stray))
         } else noteStray(strays.at(rest), seen.key)
         continue
       }
@@ -135,7 +154,7 @@ export async function* audit(
       for (const fault of faultsOf(seen, owned, eviction)) {
         sound &&= fault.code !== 'wrong-type' && fault.code !== 'external-shape'
         const finding = note(fault, seen.key)
-        if (finding !== undefined) yield finding
+        if (finding !== undefined) findings.push(finding)
       }
       if (owned.legacy && isConnection(from)) old.push({ seen, owned })
       const { compare } = owned.spec
@@ -144,7 +163,7 @@ export async function* audit(
         const before = text.slice(0, text.length - owned.spec.pattern.text.length)
         for (const { detail, amount } of await rest(() => compare(from, parse(seen.name!)!, before))) {
           const finding = note({ code: 'inconsistent', owned, detail, amount }, seen.key)
-          if (finding !== undefined) yield finding
+          if (finding !== undefined) findings.push(finding)
         }
       }
       if (sound && fallible.has(owned.spec)) readable.push({ seen, owned })
@@ -152,26 +171,34 @@ export async function* audit(
     if (old.length > 0 && isConnection(from))
       for (const { seen, owned } of await rest(() => underTwoNames(from, old, names))) {
         const finding = note({ code: 'two-names', owned }, seen.key)
-        if (finding !== undefined) yield finding
+        if (finding !== undefined) findings.push(finding)
       }
     const before = reading
     reading = readable.length === 0 ? undefined : asked(source, readable, options)
-    if (before !== undefined) yield* settled(before)
+    if (before !== undefined) findings.push(...(await settled(before)))
     // Where all of the server's time may be taken, it reads values while the next step is looked at.
     if (reading !== undefined && options.maxLoad !== 1) {
-      yield* settled(reading)
+      findings.push(...(await settled(reading)))
       reading = undefined
     }
-    onProgress?.(so)
+    yield { ...progress.step(so.keys, total), findings }
   }
-  if (reading !== undefined) {
-    yield* settled(reading)
-    onProgress?.(so)
-  }
+  const late = reading === undefined ? [] : await settled(reading)
   const found = [...groups.values()].map((group) => group.finding())
   for (const [pattern, stray] of strays) found.push(strayFinding(prefix, pattern, stray))
-  yield* found.sort(worstFirst)
+  yield { ...progress.step(so.keys, total), findings: [...late, ...found.sort(worstFirst)] }
   return so
+}
+
+/** How many keys are to be looked at; `undefined` where the user may not ask. */
+async function sizeOf(source: KeySource, sample: number | undefined): Promise<number | undefined> {
+  try {
+    const all = (await source.sizes()).reduce((sum, size) => sum + size, 0)
+    return sample === undefined ? all : Math.min(all, sample)
+  } catch (error) {
+    if (error instanceof ServerError) return undefined
+    throw error
+  }
 }
 
 interface Known {

@@ -2,6 +2,7 @@ import { mount, open, text } from 'keyspec'
 import { cache } from 'keyspec/recipes'
 import { unique } from 'keyspec/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { all } from '../../../../test-support/connected.ts'
 import { clusterConnections, type Opened } from '../../../../test-support/connections.ts'
 import { type Cluster, startCluster } from '../../../../test-support/index.ts'
 import { audit } from './audit.ts'
@@ -155,11 +156,10 @@ test('the tools know the lock of such a cache', async () => {
       entry: 'wiki.page',
       pattern: { text: `${prefix}wiki:lock:{${prefix}wiki:page:<id>}` },
     })
-    const findings = []
-    for await (const finding of audit(schema, connection, { prefix })) findings.push(finding)
-    expect(findings).toEqual([])
+    const steps = await all(audit(schema, connection, { prefix }))
+    expect(steps.flatMap(({ findings }) => findings)).toEqual([])
     const counted = []
-    for await (const { owned, keys } of usage(schema, connection, { prefix }))
+    for (const { owned, keys } of await usage(schema, connection, { prefix }))
       counted.push([owned?.pattern.text.slice(prefix.length), keys])
     expect(counted).toEqual([
       ['page:<id>', 0],

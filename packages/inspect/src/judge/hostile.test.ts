@@ -1,10 +1,9 @@
 import { type Connection, integer, set, string, text } from 'keyspec'
 import type { TemporaryRedis } from 'keyspec/testing'
 import { beforeAll, expect, test } from 'vitest'
-import { connected } from '../../../../test-support/connected.ts'
-import { audit, type Audited } from './audit.ts'
+import { all, connected } from '../../../../test-support/connected.ts'
+import { audit } from './audit.ts'
 import { explain } from './explain.ts'
-import type { Finding } from './finding.ts'
 import { stats } from '../measure/stats.ts'
 
 const schema = {
@@ -53,18 +52,9 @@ beforeAll(async () => {
 const total = HOSTILE.length + 20_000 + 5
 
 test('an audit finds each of them once, shows them on one line, and reads no more than it may', async () => {
-  const findings: Finding[] = []
-  const going = audit(schema, connection, { maxLoad: 1 })
-  let so: Audited
-  for (;;) {
-    const { value, done } = await going.next()
-    if (done === true) {
-      so = value
-      break
-    }
-    findings.push(value)
-  }
-  expect(so).toMatchObject({ keys: total, decoded: 2, notDecoded: 1 })
+  const auditing = audit(schema, connection, { maxLoad: 1 })
+  const findings = (await all(auditing)).flatMap((step) => step.findings)
+  expect(await auditing).toMatchObject({ keys: total, decoded: 2, notDecoded: 1 })
   const strays = findings.filter(({ code }) => code === 'unknown-key')
   expect(strays.reduce((sum, { count }) => sum + count, 0)).toBe(total - 3)
   expect(strays.length).toBeLessThanOrEqual(201)

@@ -7,7 +7,7 @@ import { audit } from './audit.ts'
 import { cleanupKeys } from '../change/cleanup.ts'
 import { copyKeys, previewCopy } from '../transfer/copy.ts'
 import { diffArchive, diffServers } from '../transfer/diff.ts'
-import { erasable, erase } from '../change/erase.ts'
+import { erase, previewErase } from '../change/erase.ts'
 import { exportKeys } from '../transfer/export.ts'
 import { importKeys, previewImport } from '../transfer/import.ts'
 import { planMigration, rollBackMigration, runMigration, verifyMigration } from '../change/migrate.ts'
@@ -77,7 +77,7 @@ const tools: Readonly<Record<string, (load: Load) => Promise<unknown>>> = {
   audit: (load) => all(audit(schema, here, load)),
   'stats of all': (load) => stats(schema, here, { ...load, exact: true }),
   'stats of a sample': (load) => stats(schema, here, { ...load, sample: 1000 }),
-  erasable: (load) => all(erasable(schema, here, load)),
+  previewErase: (load) => all(previewErase(schema, here, load)),
   erase: (load) => all(erase(schema, here, load)),
   cleanupKeys: (load) => all(cleanupKeys(schema, here, { ...load, repair: true })),
   planMigration: (load) => all(planMigration(schema, here, load)),

@@ -35,7 +35,8 @@ describe('a key under two names', () => {
         'older:5',
       ])
         await redis.command('SET', `${prefix}m:${name}`, 'x', 'EX', 60)
-      const found = await all(audit(schema, connection, { prefix, maxLoad: 1 }))
+      const steps = await all(audit(schema, connection, { prefix, maxLoad: 1 }))
+      const found = steps.flatMap(({ findings }) => findings)
       const double = found.filter(({ code }) => code === 'two-names')
       expect(
         double
@@ -84,13 +85,14 @@ test('no tool takes what Keyspec keeps during a rename for a key of no entry', a
     expect(told).toMatchObject({ owned: undefined, nearest: [], faults: [] })
     expect(told.ownUse).toMatch(/phases|on its way|has moved/)
   }
-  expect(await all(audit(schema, connection, { prefix, maxLoad: 1 }))).toEqual([])
+  const steps = await all(audit(schema, connection, { prefix, maxLoad: 1 }))
+  expect(steps.flatMap(({ findings }) => findings)).toEqual([])
   for (const how of [{ exact: true }, { sample: 1000 }]) {
     const { groups, all: sum } = await stats(schema, connection, { prefix, maxLoad: 1, ...how })
     expect(groups.map(({ name }) => name)).toEqual(['inner.note'])
     expect(sum.keys.value).toBe(1)
   }
-  const counted = await all(usage(schema, connection, { prefix }))
+  const counted = await usage(schema, connection, { prefix })
   expect(counted.at(-1)).toMatchObject({ owned: undefined, keys: 0 })
   // Programs write the register all the time, so it is neither compared nor carried over. What is on its way is data.
   const selection = selectKeys(schema, { prefix })

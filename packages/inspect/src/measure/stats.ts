@@ -1,3 +1,4 @@
+import { operation, type Operation, Progress, type Steps } from '../operation/operation.ts'
 import type { Connection, Schema } from 'keyspec'
 import type { Stratum } from './estimate.ts'
 import { generalSegments } from '../match/guess.ts'
@@ -11,7 +12,7 @@ import {
   selectKeys,
 } from '../scan/selection.ts'
 import { isConnection, type KeySource, sourceOf } from '../scan/source.ts'
-import { type Tallied, Tally } from './tally.ts'
+import { type KeyStats, Tally } from './tally.ts'
 import type { Fact, KeyFacts, ScanOptions, ScanStep } from '../scan/scan.ts'
 
 /** What is counted, and how. */
@@ -28,12 +29,10 @@ export interface StatsOptions extends SelectionOptions, Omit<ScanOptions, 'facts
   readonly brief?: boolean | undefined
   /** How many of the biggest keys are named; 10 unless told. */
   readonly top?: number | undefined
-  /** Called after each step with how many keys have been looked at, and of how many. */
-  readonly onProgress?: ((looked: number, of: number) => void) | undefined
 }
 
 /** Keys that belong together. */
-export interface StatsGroup extends Tallied {
+export interface StatsGroup extends KeyStats {
   /** The path of the entry or the beginning of the names, as `escapeKey`; `undefined` for those of no entry or, by prefix, for the rest. */
   readonly name: string | undefined
 }
@@ -56,7 +55,7 @@ export interface Stats {
   /** All keys of the server, the chosen ones among them. */
   readonly of: number
   /** All that was chosen. */
-  readonly all: Tallied
+  readonly all: KeyStats
   /** Largest in memory first. */
   readonly groups: readonly StatsGroup[]
   /** The biggest keys of those looked at, biggest first. */
@@ -68,14 +67,18 @@ export interface Stats {
  * is looked at and everything is an estimate; see `estimatedCount` and `estimatedTotal` for the methods. The number of
  * groups is bounded: when there are too many prefixes, the rarest go together. What Keyspec itself keeps while an entry is renamed
  * belongs to no group by entry. Keys may come from another source than a
- * connection (see `KeySource`): those are all looked at.
+ * connection (see `KeySource`): those are all looked at. It counts the keys that were looked at.
  */
-export async function stats(
+export function stats(
   schema: Schema,
   from: Connection | KeySource,
   options: StatsOptions = {},
-): Promise<Stats> {
-  const { by = 'entry', depth = 1, sample, exact = false, brief = false, top = 10, onProgress } = options
+): Operation<Stats> {
+  return operation(() => counting(schema, from, options))
+}
+
+async function* counting(schema: Schema, from: Connection | KeySource, options: StatsOptions): Steps<Stats> {
+  const { by = 'entry', depth = 1, sample, exact = false, brief = false, top = 10 } = options
   const facts = brief ? BRIEF_FACTS : FACTS
   const selection = selectKeys(schema, options)
   const source = sourceOf(from)
@@ -92,6 +95,25 @@ export async function stats(
   const biggest: BigKey[] = []
   const looked: number[] = sizes.map(() => 0)
   let seenKeys = 0
+  const result = (): Stats => {
+    // More may have come since the servers were asked how many they have.
+    const strata = looked.map((sampled, at): Stratum => ({
+      sampled,
+      size: isWhole ? sampled : Math.max(sampled, sizes[at] ?? 0),
+    }))
+    const all = groups.together()
+    return {
+      exact: isWhole,
+      looked: seenKeys,
+      of: isWhole ? Math.max(of, seenKeys) : of,
+      all: all.tallied(strata, all),
+      groups: [...groups.named()]
+        .map(([name, tally]): StatsGroup => ({ name, ...tally.tallied(strata, all) }))
+        .sort((a, b) => b.bytes.value - a.bytes.value),
+      biggest,
+    }
+  }
+  const progress = new Progress(result)
   const step = isWhole
     ? wholly(selection, from, options, facts)
     : source.steps({ ...options, prefix: '', sample: sample ?? DEFAULT_SAMPLE, facts })
@@ -105,25 +127,10 @@ export async function stats(
       groups.at(name).add(seen, master)
       noteBig(biggest, top, seen, () => selection.owner(seen.name)?.entry)
     }
-    onProgress?.(seenKeys, isWhole ? of : Math.min(of, sample ?? DEFAULT_SAMPLE))
+    yield progress.step(seenKeys, isWhole ? of : Math.min(of, sample ?? DEFAULT_SAMPLE))
   }
 
-  // More may have come since the servers were asked how many they have.
-  const strata = looked.map((sampled, at): Stratum => ({
-    sampled,
-    size: isWhole ? sampled : Math.max(sampled, sizes[at] ?? 0),
-  }))
-  const all = groups.together()
-  return {
-    exact: isWhole,
-    looked: seenKeys,
-    of: isWhole ? Math.max(of, seenKeys) : of,
-    all: all.tallied(strata, all),
-    groups: [...groups.named()]
-      .map(([name, tally]): StatsGroup => ({ name, ...tally.tallied(strata, all) }))
-      .sort((a, b) => b.bytes.value - a.bytes.value),
-    biggest,
-  }
+  return result()
 }
 
 const BRIEF_FACTS: readonly Fact[] = ['ttl', 'memory']

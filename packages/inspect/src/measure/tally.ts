@@ -28,7 +28,7 @@ export interface Bucket extends Share {
 }
 
 /** What is known of the keys of one group. */
-export interface Tallied {
+export interface KeyStats {
   readonly keys: Estimate
   /** By MEMORY USAGE, which of large collections is itself an estimate. */
   readonly bytes: Estimate
@@ -88,7 +88,7 @@ export class Tally {
   }
 
   /** What it all comes to, `all` being the tally of everything that was chosen. */
-  tallied(strata: readonly Stratum[], all: Tally): Tallied {
+  tallied(strata: readonly Stratum[], all: Tally): KeyStats {
     // A master of which nothing was seen has none.
     const hitsOf = (cell: number) => strata.map((_, master) => this.#cells[master]?.[cell] ?? 0)
     const counts = hitsOf(KEYS)

@@ -32,7 +32,7 @@ test('counts the keys and the memory of every pattern, and last what no entry ow
   await server.command('SET', 'outside', 'x')
 
   const rows = []
-  for await (const { owned, keys, bytes } of usage(schema, connection, { prefix })) {
+  for (const { owned, keys, bytes } of await usage(schema, connection, { prefix })) {
     rows.push({ entry: owned?.entry, pattern: owned?.pattern.text.slice(prefix.length), keys, bytes })
   }
   const list = (await server.command('MEMORY', 'USAGE', `${prefix}jobs:waiting`)) as number
@@ -50,7 +50,6 @@ test('without a prefix looks at all keys there are', async () => {
   const { server, connection } = await start()
   await server.command('SET', 'session:1', 'x')
   await server.command('SET', 'stray', 'x')
-  const rows = []
-  for await (const row of usage(schema, connection, { count: 1 })) rows.push(row)
+  const rows = await usage(schema, connection, { count: 1 })
   expect(rows.filter(({ keys }) => keys > 0).map(({ owned }) => owned?.entry)).toEqual(['session', undefined])
 })

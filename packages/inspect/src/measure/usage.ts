@@ -1,3 +1,4 @@
+import { operation, type Operation, Progress, type Steps } from '../operation/operation.ts'
 import type { Connection, Schema } from 'keyspec'
 import { type OwnedPattern, patternsOf } from 'keyspec/extend'
 import { keptForRename } from '../match/own-key.ts'
@@ -25,28 +26,47 @@ export interface UsageOptions {
  * The keys and the memory of every pattern that a schema owns, in the order declared, and last of what no entry owns. It
  * walks the keys of each master once, without rest: a key that comes or goes meanwhile may be missed, and one may count
  * twice while the server rehashes. What Keyspec itself keeps while an entry is renamed (`keyspec:phases` …) is left out.
+ * It counts the keys that were looked at.
  */
-export async function* usage(
+export function usage(
   schema: Schema,
   connection: Connection,
-  { prefix = '', count = 500 }: UsageOptions = {},
-): AsyncGenerator<Usage> {
+  options: UsageOptions = {},
+): Operation<readonly Usage[]> {
+  return operation(() => counting(schema, connection, options))
+}
+
+async function* counting(
+  schema: Schema,
+  connection: Connection,
+  { prefix = '', count = 500 }: UsageOptions,
+): Steps<readonly Usage[]> {
   const { match } = matcher(schema, prefix)
   const sums = new Map<string | undefined, { keys: number; bytes: number }>()
+  const result = (): Usage[] => [
+    ...Array.from(patternsOf(schema, prefix, { cluster: connection.cluster }), (owned) => ({
+      owned,
+      ...(sums.get(declaredOf(owned)) ?? NOTHING),
+    })),
+    { owned: undefined, ...(sums.get(undefined) ?? NOTHING) },
+  ]
+  const progress = new Progress(result)
+  let looked = 0
   for await (const batch of scanKeys(connection, { prefix, count, facts: ['memory'], maxLoad: 1 })) {
     for (const { key, name, bytes = 0 } of batch) {
       const found = name === undefined ? undefined : match(name)
       const owner = found && declaredOf(found)
       if (owner === undefined && keptForRename(key) !== undefined) continue
-      const sum = sums.get(owner) ?? { keys: 0, bytes: 0 }
+      const sum = sums.get(owner) ?? NOTHING
       sums.set(owner, { keys: sum.keys + 1, bytes: sum.bytes + bytes })
     }
+    looked += batch.length
+    yield progress.step(looked)
   }
-  for (const each of patternsOf(schema, prefix, { cluster: connection.cluster })) {
-    yield { owned: each, ...(sums.get(declaredOf(each)) ?? { keys: 0, bytes: 0 }) }
-  }
-  yield { owned: undefined, ...(sums.get(undefined) ?? { keys: 0, bytes: 0 }) }
+  return result()
 }
+
+const NOTHING = { keys: 0, bytes: 0 }
 
 /** The pattern as it was declared: the name that a key has on a cluster counts as the one that it has on a server. */
 function declaredOf({ legacy, pattern, before, spec }: OwnedPattern): string {

@@ -51,16 +51,15 @@ const source: KeySource = {
 
 test('an audit of another source than a server finds what is there, and decodes it', async () => {
   const found: string[] = []
-  const going = audit(schema, source, { prefix: 'app:' })
-  let step = await going.next()
-  for (; step.done !== true; step = await going.next())
-    found.push(`${step.value.code} ${step.value.samples.join()}`)
+  const auditing = audit(schema, source, { prefix: 'app:' })
+  for await (const { findings } of auditing)
+    for (const { code, samples } of findings) found.push(`${code} ${samples.join()}`)
   expect(found.sort()).toEqual([
     'undecodable app:session:2',
     'unknown-key app:stray',
     'wrong-type app:viewed:1',
   ])
-  expect(step.value).toEqual({ keys: 4, decoded: 2, notDecoded: 0, eviction: undefined })
+  expect(await auditing).toEqual({ keys: 4, decoded: 2, notDecoded: 0, eviction: undefined })
 })
 
 test('statistics of another source are exact, however much is chosen', async () => {

@@ -1,3 +1,4 @@
+import { operation, type Operation, Progress, type Steps } from '../operation/operation.ts'
 import type { Connection } from 'keyspec'
 import { ahead } from './archive/ahead.ts'
 import { dumpChosen, dumpSome } from './archive/dump.ts'
@@ -15,7 +16,7 @@ export interface CopyOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What a copy would do; the same object all the while, which counts up. */
+/** What a copy would do. */
 export interface CopyPreview {
   keys: number
   /** Keys that are not on the other server. */
@@ -27,16 +28,26 @@ export interface CopyPreview {
 }
 
 /**
- * What a copy would meet, as it looks: nothing is written. Throws an `ImportError` where the other server is too old for
- * the values, as far as one of them tells.
+ * What a copy would meet, as it looks: nothing is written. Rejects with an `ImportError` where the other server is too old
+ * for the values, as far as one of them tells. It counts the chosen keys.
  */
-export async function* previewCopy(
+export function previewCopy(
   from: Connection,
   to: Connection,
   selection: Selection,
-  { maxLoad, signal }: Omit<CopyOptions, 'onConflict'> = {},
-): AsyncGenerator<CopyPreview> {
+  options: Omit<CopyOptions, 'onConflict'> = {},
+): Operation<CopyPreview> {
+  return operation(() => lookedFor(from, to, selection, options))
+}
+
+async function* lookedFor(
+  from: Connection,
+  to: Connection,
+  selection: Selection,
+  { maxLoad, signal }: Omit<CopyOptions, 'onConflict'>,
+): Steps<CopyPreview> {
   const preview: CopyPreview = { keys: 0, fresh: 0, existing: 0, samples: [] }
+  const progress = new Progress(() => preview)
   const rest = throttle(maxLoad, signal)
   let isTried = false
   for await (const found of findKeys(selection, from, { maxLoad, signal })) {
@@ -51,13 +62,13 @@ export async function* previewCopy(
     preview.existing += there.length
     preview.fresh += keys.length - there.length
     for (const key of there) if (preview.samples.length < SAMPLES) preview.samples.push(key)
-    yield preview
+    yield progress.step(preview.keys)
   }
-  yield preview
+  return preview
 }
 
-/** What has been copied so far; the same object all the while, which counts up. */
-export interface Copied {
+/** What was copied. */
+export interface CopyResult {
   /** Keys that had their turn. */
   keys: number
   copied: number
@@ -76,15 +87,25 @@ export interface Copied {
 /**
  * Copies the chosen keys to another server, with nothing between: each with its type, its value and its expiry, a point in
  * time, as they were at one moment; two keys may be of different moments. What is there already is kept, unless it is to
- * be replaced. Doing it again after it was stopped, with `keep`, writes what is missing.
+ * be replaced. Doing it again after it was stopped, with `keep`, writes what is missing. It counts the keys that had their turn.
  */
-export async function* copyKeys(
+export function copyKeys(
   from: Connection,
   to: Connection,
   selection: Selection,
-  { onConflict = 'keep', maxLoad, signal }: CopyOptions = {},
-): AsyncGenerator<Copied> {
-  const copied: Copied = { keys: 0, copied: 0, kept: 0, expired: 0, gone: 0, bytes: 0, samples: [] }
+  options: CopyOptions = {},
+): Operation<CopyResult> {
+  return operation(() => copying(from, to, selection, options))
+}
+
+async function* copying(
+  from: Connection,
+  to: Connection,
+  selection: Selection,
+  { onConflict = 'keep', maxLoad, signal }: CopyOptions,
+): Steps<CopyResult> {
+  const copied: CopyResult = { keys: 0, copied: 0, kept: 0, expired: 0, gone: 0, bytes: 0, samples: [] }
+  const progress = new Progress(() => copied)
   const rest = throttle(maxLoad, signal)
   const now = await serverClock(to)
   // Where the servers are not to rest, the one dumps the next keys while the other writes these.
@@ -101,9 +122,9 @@ export async function* copyKeys(
     copied.kept += kept.length
     copied.copied += alive.length - kept.length
     for (const key of kept) if (copied.samples.length < SAMPLES) copied.samples.push(Buffer.from(key))
-    yield copied
+    yield progress.step(copied.keys)
   }
-  yield copied
+  return copied
 }
 
 const SAMPLES = 5

@@ -1,3 +1,4 @@
+import { operation, type Operation, Progress, type Step, type Steps } from '../operation/operation.ts'
 import type { Connection, Duration } from 'keyspec'
 import { milliseconds, NO_KEY } from 'keyspec/extend'
 import type { ArchiveRecord } from './archive/archive.ts'
@@ -37,10 +38,17 @@ export interface DiffOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** What a comparison found. */
+export interface DiffResult {
+  /** How many keys were compared. */
+  compared: number
+  onlyHere: number
+  onlyThere: number
+  different: number
+}
+
 /** Some more keys, compared. */
-export interface DiffStep {
-  /** How many keys have been compared so far. */
-  readonly compared: number
+export interface DiffStep extends Step<DiffResult> {
   readonly differences: readonly Difference[]
 }
 
@@ -48,17 +56,26 @@ export interface DiffStep {
  * Compares the chosen keys of two servers: first those of `here`, each with its like on the other side, then those that
  * are only there. A key that seems to differ is looked at again, so that one written meanwhile is not called different
  * for having been asked twice; values are told apart by digests the servers make, and where these differ by contents.
+ * It counts the keys that were compared.
  */
-export async function* diffServers(
+export function diffServers(
   here: Connection,
   there: Connection,
   selection: Selection,
   options: DiffOptions = {},
-): AsyncGenerator<DiffStep> {
+): Operation<DiffResult, DiffStep> {
+  return operation(() => summedUp(serversCompared(here, there, selection, options)))
+}
+
+async function* serversCompared(
+  here: Connection,
+  there: Connection,
+  selection: Selection,
+  options: DiffOptions,
+): AsyncGenerator<Compared> {
   const { maxLoad, signal } = options
   const toleranceMs = milliseconds(options.ttlTolerance ?? '5s')
   const rest = throttle(maxLoad, signal)
-  let compared = 0
   const both = (keys: readonly Buffer[]) =>
     rest(() => Promise.all([statesOf(here, keys), statesOf(there, keys)]))
   const settle = (key: Buffer, entry: string | undefined) =>
@@ -76,8 +93,7 @@ export async function* diffServers(
       const difference = await settle(key, found[index]!.owned?.entry)
       if (difference !== undefined) differences.push(difference)
     }
-    compared += keys.length
-    yield { compared, differences }
+    yield { keys: keys.length, differences }
   }
   for await (const found of findKeys(selection, there, { maxLoad, signal })) {
     const a = await rest(() =>
@@ -92,8 +108,7 @@ export async function* diffServers(
       const difference = await settle(key, owned?.entry)
       if (difference?.kind === 'only-there') differences.push(difference)
     }
-    compared += differences.length
-    yield { compared, differences }
+    yield { keys: differences.length, differences }
   }
 }
 
@@ -101,14 +116,44 @@ export async function* diffServers(
  * Compares the chosen keys of a server with those of an export: first those of the file, then those that are only on the
  * server. Read the export through first (`inspectArchive`), which also counts its records. What it holds of the file's
  * keys is some 30 bytes each, for two million at a time; for more, the server is walked once for each two million.
+ * It counts the keys that were compared.
  */
-export async function* diffArchive(
+export function diffArchive(
   here: Connection,
   source: ArchiveSource,
   records: number,
   selection: Selection,
   options: DiffOptions = {},
-): AsyncGenerator<DiffStep> {
+): Operation<DiffResult, DiffStep> {
+  return operation(() => summedUp(archiveCompared(here, source, records, selection, options)))
+}
+
+/** Some more keys that were compared, and how many. */
+interface Compared {
+  readonly keys: number
+  readonly differences: readonly Difference[]
+}
+
+async function* summedUp(comparing: AsyncGenerator<Compared>): Steps<DiffResult, DiffStep> {
+  const result: DiffResult = { compared: 0, onlyHere: 0, onlyThere: 0, different: 0 }
+  const progress = new Progress(() => result)
+  for await (const { keys, differences } of comparing) {
+    result.compared += keys
+    for (const { kind } of differences) result[COUNTED[kind]] += 1
+    yield { ...progress.step(result.compared), differences }
+  }
+  return result
+}
+
+const COUNTED = { 'only-here': 'onlyHere', 'only-there': 'onlyThere', different: 'different' } as const
+
+async function* archiveCompared(
+  here: Connection,
+  source: ArchiveSource,
+  records: number,
+  selection: Selection,
+  options: DiffOptions,
+): AsyncGenerator<Compared> {
   const { maxLoad, signal } = options
   const toleranceMs = milliseconds(options.ttlTolerance ?? '5s')
   const rest = throttle(maxLoad, signal)
@@ -127,7 +172,6 @@ export async function* diffArchive(
       }
     })
 
-  let compared = 0
   for await (const part of readArchive(source)) {
     signal?.throwIfAborted()
     if (!('records' in part)) continue
@@ -147,8 +191,7 @@ export async function* diffArchive(
         const difference = await settle(Buffer.from(record.key), record.entry, record)
         if (difference !== undefined) differences.push(difference)
       }
-      compared += batch.length
-      yield { compared, differences }
+      yield { keys: batch.length, differences }
     }
   }
 
@@ -166,8 +209,7 @@ export async function* diffArchive(
         const difference = await settle(key, owned?.entry, undefined)
         if (difference !== undefined) differences.push(difference)
       }
-      compared += differences.length
-      yield { compared, differences }
+      yield { keys: differences.length, differences }
     }
   }
 }

@@ -4,7 +4,7 @@ import { unique } from 'keyspec/testing'
 import { expect, test } from 'vitest'
 import { all, connected } from '../../../../test-support/connected.ts'
 import { ArchiveError } from './archive/archive.ts'
-import { exportKeys, type Exported } from './export.ts'
+import { exportKeys, type ExportResult } from './export.ts'
 import { importKeys, inspectArchive, previewImport } from './import.ts'
 import { type SelectionOptions, selectKeys } from '../scan/selection.ts'
 import { expiresAt } from '../../../../test-support/expires-at.ts'
@@ -20,7 +20,7 @@ async function exported(
   prefix: string,
   options: SelectionOptions = {},
   over: Connection = connection,
-): Promise<{ bytes: Buffer; exported: Exported | undefined }> {
+): Promise<{ bytes: Buffer; exported: ExportResult | undefined }> {
   const steps = await all(
     exportKeys(over, selectKeys(schema, { prefix, ...options }), {
       schema,
@@ -29,7 +29,7 @@ async function exported(
       maxLoad: 1,
     }),
   )
-  return { bytes: Buffer.concat(steps.map(({ bytes }) => bytes)), exported: steps.at(-1)?.exported }
+  return { bytes: Buffer.concat(steps.map(({ bytes }) => bytes)), exported: steps.at(-1)?.soFar }
 }
 
 const sourceOf = (bytes: Buffer) =>
@@ -104,11 +104,11 @@ test('every type comes back as it was, with its expiry to the millisecond', asyn
   expect(sums!.entries.get('page')).toMatchObject({ keys: 2 })
   await redis.command('UNLINK', ...keys)
 
-  const preview = (await all(previewImport(connection, sourceOf(bytes), { maxLoad: 1 }))).at(-1)
+  const preview = await previewImport(connection, sourceOf(bytes), { maxLoad: 1 })
   expect(preview).toEqual({ records: 11, fresh: 11, existing: 0, expired: 0, samples: [] })
   expect(await keysUnder(prefix)).toEqual([])
 
-  const done = (await all(importKeys(connection, sourceOf(bytes), { maxLoad: 1 }))).at(-1)
+  const done = await importKeys(connection, sourceOf(bytes), { maxLoad: 1 })
   expect(done).toEqual({ records: 11, restored: 11, kept: 0, expired: 0, samples: [] })
   const after = await dumps(keys)
   for (const [index, key] of keys.entries()) {
@@ -180,20 +180,18 @@ test('what is there stays, unless it is to be replaced; what has expired since i
   await redis.command('SET', `${prefix}a`, 'now')
   await redis.command('UNLINK', `${prefix}b`, `${prefix}short`)
 
-  const preview = (await all(previewImport(connection, sourceOf(bytes), { maxLoad: 1 }))).at(-1)
+  const preview = await previewImport(connection, sourceOf(bytes), { maxLoad: 1 })
   expect(preview).toMatchObject({ fresh: 2, existing: 2, expired: 0 })
-  expect(preview!.samples.map(String).sort()).toEqual([`${prefix}a`, `${prefix}c`])
+  expect(preview.samples.map(String).sort()).toEqual([`${prefix}a`, `${prefix}c`])
 
-  const kept = (await all(importKeys(connection, sourceOf(bytes), { maxLoad: 1 }))).at(-1)
+  const kept = await importKeys(connection, sourceOf(bytes), { maxLoad: 1 })
   expect(kept).toMatchObject({ restored: 2, kept: 2 })
   expect(await redis.command('GET', `${prefix}a`)).toBe('now')
   expect(await redis.command('GET', `${prefix}b`)).toBe('then')
 
   const late = later(connection, 120_000)
   await redis.command('SET', `${prefix}short`, 'mine')
-  const replaced = (await all(importKeys(late, sourceOf(bytes), { maxLoad: 1, onConflict: 'replace' }))).at(
-    -1,
-  )
+  const replaced = await importKeys(late, sourceOf(bytes), { maxLoad: 1, onConflict: 'replace' })
   expect(replaced).toMatchObject({ records: 4, restored: 3, kept: 0, expired: 1 })
   expect(await redis.command('GET', `${prefix}a`)).toBe('then')
   expect(await redis.command('GET', `${prefix}short`)).toBe('mine')
@@ -284,15 +282,15 @@ test('it stops between batches when it is told to, and what is missing is writte
   await redis.command('UNLINK', ...(await keysUnder(prefix)))
   const stop = new AbortController()
   const stopped = (async () => {
-    for await (const { restored } of importKeys(connection, sourceOf(bytes), {
+    for await (const { soFar } of importKeys(connection, sourceOf(bytes), {
       maxLoad: 1,
       signal: stop.signal,
     }))
-      if (restored >= 200) stop.abort()
+      if (soFar.restored >= 200) stop.abort()
   })()
   await expect(stopped).rejects.toThrow(/abort/)
   expect(await keysUnder(prefix)).toHaveLength(500)
-  const done = (await all(importKeys(connection, sourceOf(bytes), { maxLoad: 1 }))).at(-1)
+  const done = await importKeys(connection, sourceOf(bytes), { maxLoad: 1 })
   expect(done).toMatchObject({ restored: 700, kept: 500 })
 })
 

@@ -1,3 +1,4 @@
+import { operation, type Operation, Progress, type Step, type Steps } from '../operation/operation.ts'
 import type { Connection, Schema } from 'keyspec'
 import { NO_KEY, nodeCrypto, patternsOf } from 'keyspec/extend'
 import { type ArchiveHeader, type ArchiveRecord } from './archive/archive.ts'
@@ -18,8 +19,8 @@ export interface ExportOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What has been exported so far; the same object all the while, which counts up. */
-export interface Exported {
+/** What was exported. */
+export interface ExportResult {
   keys: number
   /** Keys that were found and gone before their turn came. */
   gone: number
@@ -30,22 +31,31 @@ export interface Exported {
 }
 
 /** Some more bytes of an export. */
-export interface ExportStep {
+export interface ExportStep extends Step<ExportResult> {
   readonly bytes: Buffer
-  readonly exported: Exported
 }
 
 /**
  * Exports the chosen keys: the bytes of one file, made as they are read. Each key is as it was at one moment, its value
- * with its expiry; two keys may be of different moments, since the server goes on meanwhile.
+ * with its expiry; two keys may be of different moments, since the server goes on meanwhile. The bytes are in the steps: an
+ * export that is only awaited is counted and thrown away. It counts the keys that were packed.
  */
-export async function* exportKeys(
+export function exportKeys(
   connection: Connection,
   selection: Selection,
   options: ExportOptions,
-): AsyncGenerator<ExportStep> {
+): Operation<ExportResult, ExportStep> {
+  return operation(() => exporting(connection, selection, options))
+}
+
+async function* exporting(
+  connection: Connection,
+  selection: Selection,
+  options: ExportOptions,
+): Steps<ExportResult, ExportStep> {
   const { schema, prefix = '', keyspec, maxLoad, signal } = options
-  const exported: Exported = { keys: 0, gone: 0, bytes: 0, entries: new Map() }
+  const exported: ExportResult = { keys: 0, gone: 0, bytes: 0, entries: new Map() }
+  const progress = new Progress(() => exported)
   const header: ArchiveHeader = {
     createdAtMs: Date.now(),
     keyspec,
@@ -69,7 +79,8 @@ export async function* exportKeys(
     }
   }
 
-  for await (const bytes of writeArchive(header, records())) yield { bytes, exported }
+  for await (const bytes of writeArchive(header, records())) yield { ...progress.step(exported.keys), bytes }
+  return exported
 }
 
 /** A digest of what a schema declares of its keys: of two exports with the same one, the keys mean the same. */
@@ -87,7 +98,7 @@ async function serverName(connection: Connection): Promise<string> {
   return valkey === undefined ? `Redis ${/^redis_version:(\S+)/m.exec(info)?.[1] ?? ''}` : `Valkey ${valkey}`
 }
 
-function count(exported: Exported, { key, dump, entry }: ArchiveRecord): void {
+function count(exported: ExportResult, { key, dump, entry }: ArchiveRecord): void {
   const bytes = key.length + dump.length
   const sum = exported.entries.get(entry)
   if (sum === undefined) exported.entries.set(entry, { keys: 1, bytes })

@@ -1,3 +1,4 @@
+import { operation, type Operation, Progress, type Steps } from '../operation/operation.ts'
 import type { Connection } from 'keyspec'
 import { ahead } from './archive/ahead.ts'
 import { type ArchiveHeader, type ArchiveRecord, dumpVersionOf } from './archive/archive.ts'
@@ -35,44 +36,70 @@ export interface Sum {
   readonly bytes: number
 }
 
-/** Reads an export through from first to last byte, with no server; an `ArchiveError` says what is wrong with it. */
-export async function inspectArchive(
+/** How an export is read through. */
+export interface InspectArchiveOptions {
+  /** What counts as now, in ms since the epoch. */
+  readonly nowMs?: number
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Reads an export through from first to last byte, with no server; an `ArchiveError` says what is wrong with it. It counts the
+ * records.
+ */
+export function inspectArchive(
   source: ArchiveSource,
-  { nowMs = Date.now(), signal }: { readonly nowMs?: number; readonly signal?: AbortSignal } = {},
-): Promise<ArchiveContents> {
-  let header: ArchiveHeader | undefined
-  let fileBytes = 0
-  const total = { records: 0, bytes: 0, forever: 0, expired: 0 }
+  options: InspectArchiveOptions = {},
+): Operation<ArchiveContents> {
+  return operation(() => reading(source, options))
+}
+
+async function* reading(
+  source: ArchiveSource,
+  { nowMs = Date.now(), signal }: InspectArchiveOptions,
+): Steps<ArchiveContents> {
   const types = new Map<string, Sum>()
   const entries = new Map<string | undefined, Sum>()
-  let largest: ArchiveContents['largest']
-  let expiry: ArchiveContents['expiry']
+  const contents: { -readonly [Part in keyof ArchiveContents]: ArchiveContents[Part] } = {
+    header: NO_HEADER,
+    records: 0,
+    bytes: 0,
+    forever: 0,
+    expired: 0,
+    fileBytes: 0,
+    largest: undefined,
+    types,
+    entries,
+    expiry: undefined,
+  }
+  const progress = new Progress<ArchiveContents>(() => contents)
   for await (const part of readArchive(source)) {
     signal?.throwIfAborted()
-    if ('header' in part) header = part.header
-    else if ('end' in part) fileBytes = part.end.bytes
+    if ('header' in part) contents.header = part.header
+    else if ('end' in part) contents.fileBytes = part.end.bytes
     else {
       for (const { key, type, entry, expiresAtMs, dump } of part.records) {
         const bytes = key.length + dump.length
-        total.records += 1
-        total.bytes += bytes
+        contents.records += 1
+        contents.bytes += bytes
         add(types, type, bytes)
         add(entries, entry, bytes)
         // A copy: the key is a part of its frame, which must be able to go.
-        if (largest === undefined || dump.length > largest.bytes)
-          largest = { key: Buffer.from(key), bytes: dump.length }
-        if (expiresAtMs === undefined) total.forever += 1
+        if (contents.largest === undefined || dump.length > contents.largest.bytes)
+          contents.largest = { key: Buffer.from(key), bytes: dump.length }
+        if (expiresAtMs === undefined) contents.forever += 1
         else {
-          if (expiresAtMs <= nowMs) total.expired += 1
-          expiry = {
-            first: Math.min(expiry?.first ?? Infinity, expiresAtMs),
-            last: Math.max(expiry?.last ?? 0, expiresAtMs),
+          if (expiresAtMs <= nowMs) contents.expired += 1
+          contents.expiry = {
+            first: Math.min(contents.expiry?.first ?? Infinity, expiresAtMs),
+            last: Math.max(contents.expiry?.last ?? 0, expiresAtMs),
           }
         }
       }
+      yield progress.step(contents.records)
     }
   }
-  return { header: header!, ...total, fileBytes, largest, types, entries, expiry }
+  return contents
 }
 
 /** Another beginning for the keys of an export: `{ strip: 'doc:', add: 'cache:doc:' }`. */
@@ -90,7 +117,7 @@ export interface ImportOptions extends Rename {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What an import would do; the same object all the while, which counts up. */
+/** What an import would do. */
 export interface ImportPreview {
   records: number
   /** Keys that are not there. */
@@ -104,15 +131,24 @@ export interface ImportPreview {
 }
 
 /**
- * What an import would meet, as it looks: nothing is written. Throws an `ImportError` where a key does not begin with what
- * is to be stripped, or where the server is too old for the values.
+ * What an import would meet, as it looks: nothing is written. Rejects with an `ImportError` where a key does not begin with
+ * what is to be stripped, or where the server is too old for the values. It counts the records that were read.
  */
-export async function* previewImport(
+export function previewImport(
   connection: Connection,
   source: ArchiveSource,
-  { strip, add, maxLoad, signal }: ImportOptions = {},
-): AsyncGenerator<ImportPreview> {
+  options: ImportOptions = {},
+): Operation<ImportPreview> {
+  return operation(() => lookedFor(connection, source, options))
+}
+
+async function* lookedFor(
+  connection: Connection,
+  source: ArchiveSource,
+  { strip, add, maxLoad, signal }: ImportOptions,
+): Steps<ImportPreview> {
   const preview: ImportPreview = { records: 0, fresh: 0, existing: 0, expired: 0, samples: [] }
+  const progress = new Progress(() => preview)
   const named = renaming({ strip, add })
   const rest = throttle(maxLoad, signal)
   const now = await serverClock(connection)
@@ -132,13 +168,13 @@ export async function* previewImport(
     preview.existing += there.length
     preview.fresh += keys.length - there.length
     for (const key of there) if (preview.samples.length < SAMPLES) preview.samples.push(Buffer.from(key))
-    yield preview
+    yield progress.step(preview.records)
   }
-  yield preview
+  return preview
 }
 
-/** What has been imported so far; the same object all the while, which counts up. */
-export interface Imported {
+/** What was imported. */
+export interface ImportResult {
   records: number
   restored: number
   /** Keys that were there, and were left as they were. */
@@ -152,14 +188,23 @@ export interface Imported {
 /**
  * Writes the keys of an export, each with the expiry it had, in batches of a bounded size; what is there already is kept,
  * unless it is to be replaced. Read the export through first (`inspectArchive`): this writes as it reads. Doing it again
- * after it was stopped, with `keep`, writes what is missing.
+ * after it was stopped, with `keep`, writes what is missing. It counts the records that had their turn.
  */
-export async function* importKeys(
+export function importKeys(
   connection: Connection,
   source: ArchiveSource,
-  { strip, add, onConflict = 'keep', maxLoad, signal }: ImportOptions = {},
-): AsyncGenerator<Imported> {
-  const imported: Imported = { records: 0, restored: 0, kept: 0, expired: 0, samples: [] }
+  options: ImportOptions = {},
+): Operation<ImportResult> {
+  return operation(() => importing(connection, source, options))
+}
+
+async function* importing(
+  connection: Connection,
+  source: ArchiveSource,
+  { strip, add, onConflict = 'keep', maxLoad, signal }: ImportOptions,
+): Steps<ImportResult> {
+  const imported: ImportResult = { records: 0, restored: 0, kept: 0, expired: 0, samples: [] }
+  const progress = new Progress(() => imported)
   const named = renaming({ strip, add })
   const rest = throttle(maxLoad, signal)
   const now = await serverClock(connection)
@@ -172,9 +217,20 @@ export async function* importKeys(
     imported.kept += kept.length
     imported.restored += alive.length - kept.length
     for (const key of kept) if (imported.samples.length < SAMPLES) imported.samples.push(Buffer.from(key))
-    yield imported
+    yield progress.step(imported.records)
   }
-  yield imported
+  return imported
+}
+
+// Until the first part of the file is read, which is its header.
+const NO_HEADER: ArchiveHeader = {
+  createdAtMs: 0,
+  keyspec: '',
+  server: '',
+  title: '',
+  prefix: '',
+  entries: [],
+  schema: '',
 }
 
 const SAMPLES = 5
