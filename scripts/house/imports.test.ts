@@ -31,7 +31,7 @@ const ROWS: { readonly [sources: string]: readonly (readonly string[])[] } = {
     ['index.ts', 'extend.ts'],
   ],
   'packages/inspect/src/': [
-    ['operation/'],
+    ['operation/', 'remedy/'],
     ['match/'],
     ['scan/'],
     ['rdb/'],

@@ -101,7 +101,7 @@ export class MigrationError extends KeyspecError {
   readonly code = 'E_MIGRATION'
 }
 
-/** A key that exists under its new name and under an old one; nothing was read or written. `keyspec migrate plan` counts such keys. */
+/** A key that exists under its new name and under an old one; nothing was read or written. A plan of the migration counts such keys. */
 export class TwoNamesError extends KeyspecError {
   readonly code = 'E_TWO_NAMES'
 }

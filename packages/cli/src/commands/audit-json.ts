@@ -1,3 +1,4 @@
+import { remedyJson } from './remedy-json.ts'
 import { snapshotSchema } from './snapshot.ts'
 
 const text = { type: 'string' } as const
@@ -36,7 +37,8 @@ export const auditJson = {
         accepted: { ...number, description: 'how many of them the baseline accepts' },
         samples: { type: 'array', items: text, minItems: 1, maxItems: 3 },
         message: text,
-        fix: text,
+        remedy: remedyJson,
+        fix: { ...text, description: 'the same in one line' },
       },
       required: ['record', 'code', 'severity', 'count', 'samples', 'message'],
       additionalProperties: false,

@@ -49,11 +49,11 @@ test('shows what is wrong, worst first, and says so with its exit code', async (
     unknown-key  shop:  1 key
       no entry owns it
       keys: shop:
-      fix: declare it in the schema, or remove it
+      fix: declare it in the schema: as external() if another program writes it
     unknown-key  shop:<bytes>:<n>  1 key
       no entry owns it
       keys: shop:a\\nb\\xff:1
-      fix: declare it in the schema, or remove it
+      fix: declare it in the schema: as external() if another program writes it
     legacy-name  session  shop:sess:<userId>  1 key
       has its old name, and is to become session:<userId>
       keys: shop:sess:3

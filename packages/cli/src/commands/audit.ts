@@ -1,3 +1,4 @@
+import { remedyText } from '../render/remedy.ts'
 import { watch } from '../terminal/watch.ts'
 import { resolve } from 'node:path'
 import { audit as auditKeys, type AuditResult, type Finding, type SnapshotSource } from '@keyspec/inspect'
@@ -65,8 +66,9 @@ async function report(
       return
     }
     reported += 1
-    out.record({ record: 'finding', ...finding, ...(before > 0 ? { accepted: before } : {}) }, () =>
-      textOf(call, finding, before, asked.each),
+    out.record(
+      { record: 'finding', ...finding, ...fixOf(finding), ...(before > 0 ? { accepted: before } : {}) },
+      () => textOf(call, finding, before, asked.each),
     )
   }
   const auditing = auditKeys(schema, from, {
@@ -131,7 +133,8 @@ function textOf(
   before: number,
   each: boolean,
 ): string {
-  const { code, severity, entry, pattern, count: keys, samples, message, fix } = finding
+  const { code, severity, entry, pattern, count: keys, samples, message } = finding
+  const { fix } = fixOf(finding)
   const tint = severity === 'error' ? paint.red : paint.yellow
   if (each) return `${tint(code)}  ${samples[0] || EMPTY}  ${message}`
   const whose = [entry, pattern === '' ? EMPTY : pattern].filter((part) => part !== undefined).join('  ')
@@ -144,6 +147,11 @@ function textOf(
     `  ${paint.dim(`keys: ${examples.join('  ')}`)}`,
     ...(fix === undefined ? [] : [`  ${paint.dim(`fix: ${fix}`)}`]),
   ].join('\n')
+}
+
+/** What to do, in one line. */
+function fixOf({ remedy }: Finding): { readonly fix?: string } {
+  return remedy === undefined ? {} : { fix: remedyText(remedy) }
 }
 
 const EMPTY = '(the empty key)'

@@ -1,3 +1,5 @@
+import { remedyJson } from './remedy-json.ts'
+
 const place = {
   entry: { type: 'string', description: 'its path; empty where it concerns all of the schema' },
   pattern: { type: 'string' },
@@ -31,6 +33,7 @@ export const checkLine = {
         code: { type: 'string' },
         impact: { enum: ['safe', 'version', 'migration', 'breaks'] },
         ...place,
+        remedy: remedyJson,
         before: { type: 'string', description: 'the pattern that it had' },
         phases: {
           type: 'array',

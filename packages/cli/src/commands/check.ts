@@ -14,6 +14,7 @@ import { type Call, command, type Settings } from '../command.ts'
 import { manifestOf } from '../config/manifest-of.ts'
 import { exit, Failure, misused, reason } from '../failure.ts'
 import { schemaOptions, serverOptions } from '../options.ts'
+import { remedyLines } from '../render/remedy.ts'
 import { counted, time } from '../render/units.ts'
 import { checkLine } from './check-json.ts'
 
@@ -95,12 +96,13 @@ function show(
 }
 
 function showChange({ out }: Shown, change: Change) {
-  const { impact, code, entry, pattern, message, advice, oldKeysGoneAfterMs } = change
+  const { impact, code, entry, pattern, message, advice, remedy, oldKeysGoneAfterMs } = change
   out.record({ kind: 'change', severity: severityOf(change), ...change }, () => {
     const sign = impact === 'safe' ? out.paint.green(IMPACTS.safe) : out.paint.red(IMPACTS[impact])
     const place = entry === '' ? '' : `${entry} ("${pattern}"): `
     const lines = [`${sign} ${code}: ${place}${message}`]
     if (advice !== undefined) lines.push(`  ${advice}`)
+    if (remedy !== undefined) lines.push(...remedyLines(remedy).map((line) => `  ${line}`))
     if (impact !== 'safe' && oldKeysGoneAfterMs !== undefined)
       lines.push(
         oldKeysGoneAfterMs === 'never'

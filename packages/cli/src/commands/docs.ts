@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { renderDocs, type RenderDocsOptions } from '@keyspec/inspect'
+import { docsCommands } from '../render/docs-commands.ts'
 import { command } from '../command.ts'
 import { manifestOf } from '../config/manifest-of.ts'
 import { exit, misused } from '../failure.ts'
@@ -51,7 +52,7 @@ export const docs = command({
           ? undefined
           : resolve(cwd, options.out)
     const made = (place: Pick<RenderDocsOptions, 'title' | 'level'>) =>
-      renderDocs(manifest, { intro, ...place })
+      renderDocs(manifest, { intro, commands: docsCommands, ...place })
     if (file === undefined) {
       if (options.check === true)
         throw misused('there is no page to check: give --out FILE, or say docs.page')

@@ -2,7 +2,9 @@ import { type Diagnosis, doctor as examine } from '@keyspec/inspect'
 import { command } from '../command.ts'
 import { exit } from '../failure.ts'
 import { serverOptions } from '../options.ts'
+import { commandLines, confLines, remedyLines } from '../render/remedy.ts'
 import { counted } from '../render/units.ts'
+import { remediesJson } from './remedy-json.ts'
 import { toolsAsked } from '../sends.ts'
 
 const { 'max-load': _maxLoad, ...options } = serverOptions
@@ -25,6 +27,7 @@ export const doctor = command({
         node: { type: 'string', description: 'which master, where there are several' },
         message: { type: 'string' },
         entries: { type: 'array', items: { type: 'string' } },
+        remedies: remediesJson,
         commands: { type: 'array', items: { type: 'string' }, description: 'what fixes it now' },
         conf: {
           type: 'array',
@@ -47,7 +50,7 @@ export const doctor = command({
       signal,
     })) {
       counts[found.severity] += 1
-      out.record(found, () => textOf(found, out.paint))
+      out.record(recordOf(found), () => textOf(found, out.paint))
     }
     log.say(
       counts.error + counts.warning === 0
@@ -64,13 +67,22 @@ interface Paint {
   dim(text: string): string
 }
 
-function textOf(
-  { severity, code, node, message, commands = [], conf = [] }: Diagnosis,
-  paint: Paint,
-): string {
+function recordOf({ remedies, ...found }: Diagnosis) {
+  if (remedies === undefined) return found
+  const commands = remedies.flatMap(commandLines)
+  const conf = remedies.flatMap(confLines)
+  return {
+    ...found,
+    remedies,
+    ...(commands.length > 0 ? { commands } : {}),
+    ...(conf.length > 0 ? { conf } : {}),
+  }
+}
+
+function textOf({ severity, code, node, message, remedies = [] }: Diagnosis, paint: Paint): string {
   const lines = [`${signOf(severity, paint)} ${code}${node === undefined ? '' : ` at ${node}`}: ${message}`]
-  for (const line of commands) lines.push(`  ${line}`)
-  for (const line of conf) lines.push(`  ${paint.dim('redis.conf:')} ${line}`)
+  for (const remedy of remedies) for (const line of remedyLines(remedy)) lines.push(`  ${line}`)
+  for (const line of remedies.flatMap(confLines)) lines.push(`  ${paint.dim('redis.conf:')} ${line}`)
   return lines.join('\n')
 }
 

@@ -1,4 +1,5 @@
 import type { Given, Options } from '../command.ts'
+import { shellWord } from './shell.ts'
 
 /** The command line that does the same again, quoted for a shell: `keyspec erase --under 'a b' --yes`. */
 export function commandLine(name: string, operands: readonly string[], options: Given<Options>): string {
@@ -9,9 +10,5 @@ export function commandLine(name: string, operands: readonly string[], options: 
     const values = typeof value === 'object' ? value : [String(value)]
     return values.flatMap((each) => (each.startsWith('-') ? [`--${option}=${each}`] : [`--${option}`, each]))
   })
-  return ['keyspec', name, ...operands, ...words].map(quoted).join(' ')
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+  return ['keyspec', name, ...operands, ...words].map(shellWord).join(' ')
 }

@@ -64,17 +64,20 @@ function judged(change: Change, { old, both, inUse }: Evidence): Change {
       ? [
           now === 2
             ? 'keys stand at the old name, and no server shows whether a program that knows only that name writes them'
-            : 'keys stand at an old name: keyspec migrate run moves them',
+            : 'keys stand at an old name: move them',
         ]
       : []),
     ...(now === 3 && inUse.some(({ phase }) => phase === 1) ? ['programs at phase 1 run'] : []),
   ]
+  const { remedy: _, ...rest } = change
   if (missing.length === 0)
     return {
-      ...change,
+      ...rest,
       impact: 'safe',
       message,
       advice: 'programs that were idle meanwhile, or know only the old name, cannot be seen: stop them first',
     }
-  return { ...change, message, advice: `not proven safe: ${missing.join('; ')}` }
+  const moves = old > 0 && both === 0 && now === 3
+  const remedy = moves ? { remedy: { kind: 'migrate' as const, entry: change.entry } } : {}
+  return { ...rest, message, advice: `not proven safe: ${missing.join('; ')}`, ...remedy }
 }

@@ -1,6 +1,5 @@
 import { describeLifetime } from 'keyspec'
 import type { Manifest, ManifestEntry, ManifestKey } from '../manifest/manifest.ts'
-import { readCommands, scanCommand } from './command.ts'
 import { lifeCycle } from './life-cycle.ts'
 import { cell, code, heading, rows } from './markdown.ts'
 import { valueTable } from './value-table.ts'
@@ -13,10 +12,25 @@ export interface RenderDocsOptions {
   readonly intro?: string | undefined
   /** The level of the heading that it stands under: 1 unless told. */
   readonly level?: number | undefined
+  /** How a reader looks at keys; without it, the page has no such lines. */
+  readonly commands?: DocsCommands | undefined
+}
+
+/** Lines of a shell for a page. */
+export interface DocsCommands {
+  /** What is said of the lines that find keys. */
+  readonly about: string
+  /** Lines that show one key of a pattern. */
+  read(key: ManifestKey): readonly string[]
+  /** A line that finds the keys of a pattern; `prefix` stands before every key. */
+  scan(key: ManifestKey, prefix: string): string
 }
 
 /** A keyspace as a page of Markdown: overview, every key in a table, a section an entry, life cycles, old names, commands. */
-export function renderDocs(manifest: Manifest, { title, intro, level = 1 }: RenderDocsOptions = {}): string {
+export function renderDocs(
+  manifest: Manifest,
+  { title, intro, level = 1, commands }: RenderDocsOptions = {},
+): string {
   const { entries } = manifest
   const sections = [
     ...(title === undefined ? [] : [heading(level, title)]),
@@ -24,19 +38,30 @@ export function renderDocs(manifest: Manifest, { title, intro, level = 1 }: Rend
     overview(manifest),
     tableOf(own(entries)),
     heading(level + 1, 'Entries'),
-    ...own(entries).map((entry) => section(entry, level + 2)),
+    ...own(entries).map((entry) => section(entry, level + 2, commands)),
     heading(level + 1, 'Life cycles'),
     ...lifeCycles(entries),
     ...oldNames(entries, level + 1),
     ...othersOf(entries, level + 1),
-    heading(level + 1, 'Quick reference'),
-    'How many there are, and which: `--scan` goes step by step and never stops the server.',
-    rows(
-      ['keys of', 'found by'],
-      own(entries).map(({ entry, keys: [key] }) => [entry, code(scanCommand(key!, manifest.prefix))]),
-    ),
+    ...quickReference(manifest, level + 1, commands),
   ]
   return `${sections.join('\n\n')}\n`
+}
+
+function quickReference(
+  { entries, prefix }: Manifest,
+  level: number,
+  commands: DocsCommands | undefined,
+): string[] {
+  if (commands === undefined) return []
+  return [
+    heading(level, 'Quick reference'),
+    commands.about,
+    rows(
+      ['keys of', 'found by'],
+      own(entries).map(({ entry, keys: [key] }) => [entry, code(commands.scan(key!, prefix))]),
+    ),
+  ]
 }
 
 function overview({ prefix, entries }: Manifest): string {
@@ -68,7 +93,7 @@ function tableOf(entries: readonly ManifestEntry[]): string {
   )
 }
 
-function section({ entry, keys }: ManifestEntry, level: number): string {
+function section({ entry, keys }: ManifestEntry, level: number, commands: DocsCommands | undefined): string {
   const [first, ...others] = keys as [ManifestKey, ...ManifestKey[]]
   const parts = [heading(level, entry), `${cell(first.about ?? 'Nothing is said about it')}.`, facts(first)]
   parts.push(...valueTable(first))
@@ -81,7 +106,7 @@ function section({ entry, keys }: ManifestEntry, level: number): string {
       ),
     )
   }
-  parts.push(['```sh', ...readCommands(first), '```'].join('\n'))
+  if (commands !== undefined) parts.push(['```sh', ...commands.read(first), '```'].join('\n'))
   return parts.join('\n\n')
 }
 

@@ -15,7 +15,12 @@ export function* access({ config, user, userFlags, mayEval }: NodeFacts): Genera
   }
   if (!mayEval) {
     const message = `the user ${user ?? 'of this connection'} may not run scripts, and every atomic verb is one`
-    yield { code: 'permission', severity: 'error', message, ...allowed(user, '+eval +evalsha') }
+    yield {
+      code: 'permission',
+      severity: 'error',
+      message,
+      remedies: [{ kind: 'allow', user, rules: ['+eval', '+evalsha'] }],
+    }
   }
 }
 
@@ -62,11 +67,11 @@ function barred(user: string | undefined, lacks: readonly Permission[], tools: r
   const message =
     `the user ${user ?? 'of this connection'} may not run ${barredTools.join(', ')}` +
     (others.length === 0 ? '' : `; it may run ${others.join(', ')}`)
-  const commands = barredTools.map((tool) => {
+  const remedies = barredTools.map((tool) => {
     const rules = lacks.filter(({ entries }) => entries.includes(tool)).map(({ rule }) => rule)
-    return `${allowed(user, rules.join(' ')).commands![0]}  # ${tool}`
+    return { kind: 'allow' as const, user, rules, tool }
   })
-  return { code: 'permission', severity: 'info', message, commands }
+  return { code: 'permission', severity: 'info', message, remedies }
 }
 
 const EVAL: ReadonlySet<string> = new Set(['+eval', '+evalsha'])
@@ -78,16 +83,9 @@ function lacking(
   how: string,
 ): Diagnosis {
   const entries = [...new Set(missing.flatMap((each) => each.entries))]
-  const rules = missing.map(({ rule }) => rule).join(' ')
-  const message = `the user ${user ?? 'of this connection'} lacks ${rules}, which ${entries.join(', ')} ${how}`
-  return { code: 'permission', severity, message, entries, ...allowed(user, rules) }
-}
-
-function allowed(user: string | undefined, rules: string): Pick<Diagnosis, 'commands' | 'conf'> {
-  const name = user ?? '<user>'
-  // For a shell, which would read ~, & and * as its own.
-  const quoted = rules.replaceAll(/(?<=^| )[~&%][^ ]*/g, (rule) => `'${rule.replaceAll("'", `'\\''`)}'`)
-  return { commands: [`redis-cli ACL SETUSER ${name} ${quoted}`], conf: [`user ${name} … ${rules}`] }
+  const rules = missing.map(({ rule }) => rule)
+  const message = `the user ${user ?? 'of this connection'} lacks ${rules.join(' ')}, which ${entries.join(', ')} ${how}`
+  return { code: 'permission', severity, message, entries, remedies: [{ kind: 'allow', user, rules }] }
 }
 
 function isLocal(bind: string | undefined): boolean {

@@ -1,3 +1,5 @@
+import type { Remedy } from '../remedy/remedy.ts'
+
 /** What a doctor found at a server. */
 export interface Diagnosis {
   readonly code: DiagnosisCode
@@ -8,10 +10,8 @@ export interface Diagnosis {
   readonly message: string
   /** Entries that it concerns. */
   readonly entries?: readonly string[]
-  /** Command lines that fix it now. */
-  readonly commands?: readonly string[]
-  /** Lines of redis.conf that keep it fixed. */
-  readonly conf?: readonly string[]
+  /** What fixes it, or shows more of it. */
+  readonly remedies?: readonly Remedy[]
 }
 
 /** What can be found. */
@@ -42,15 +42,14 @@ export type DiagnosisCode =
   | 'slow'
   | 'replication'
 
-/** A diagnosis that a line of redis.conf fixes, and CONFIG SET at once. */
+/** A diagnosis that other settings fix. */
 export function configured(
   diagnosis: Pick<Diagnosis, 'code' | 'severity' | 'message' | 'entries'>,
   settings: readonly (readonly [parameter: string, value: string])[],
 ): Diagnosis {
-  const spelled = (value: string) => (value === '' || value.includes(' ') ? `"${value}"` : value)
-  return {
-    ...diagnosis,
-    commands: settings.map(([parameter, value]) => `redis-cli CONFIG SET ${parameter} ${spelled(value)}`),
-    conf: settings.map(([parameter, value]) => `${parameter} ${spelled(value)}`),
+  const remedy = {
+    kind: 'configure' as const,
+    settings: settings.map(([parameter, value]) => ({ parameter, value })),
   }
+  return { ...diagnosis, remedies: [remedy] }
 }

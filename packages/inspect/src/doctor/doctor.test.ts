@@ -51,6 +51,42 @@ test('a server that fits is not spoken of', () => {
   expect(diagnosed(cache, {})).toEqual([])
 })
 
+describe('a bound for the memory', () => {
+  const boundOf = (info: Record<string, string>, server: ServerPolicy = {}) =>
+    diagnosed(cache, { info, server }).find(({ code }) => code === 'maxmemory' || code === 'memory-full')!
+
+  test('is three quarters of what the machine has, where none is declared', () => {
+    const { remedies } = boundOf({ maxmemory: '0', total_system_memory: String(8 * 1024 ** 3) })
+    expect(remedies).toEqual([{ kind: 'configure', settings: [{ parameter: 'maxmemory', value: '6144mb' }] }])
+  })
+
+  test('is not advised below what the server holds: that would evict keys', () => {
+    const held = { used_memory: String(1.32 * 1024 ** 3), maxmemory_policy: 'allkeys-lru' }
+    for (const [info, server] of [
+      [{ maxmemory: '0' }, { maxmemory: '1gb' }],
+      [{ maxmemory: '0', total_system_memory: String(1.5 * 1024 ** 3) }, {}],
+      [{ maxmemory: String(4 * 1024 ** 3) }, { maxmemory: '1gb' }],
+    ] as const) {
+      const { message, remedies } = boundOf({ ...held, ...info }, server)
+      expect(remedies).toBeUndefined()
+      expect(message).toMatch(/holds 1352 MB, so .* would soon evict keys \(allkeys-lru\)/)
+    }
+    expect(boundOf({ ...held, maxmemory: '0' }).message).toContain('above what is held')
+  })
+
+  test('is raised where the machine has more, and only then', () => {
+    const full = {
+      maxmemory: String(1024 ** 3),
+      used_memory: String(1024 ** 3),
+      maxmemory_policy: 'noeviction',
+    }
+    const more = (total: number) =>
+      boundOf({ ...full, total_system_memory: String(total * 1024 ** 3) }).remedies
+    expect(more(8)).toMatchObject([{ settings: [{ parameter: 'maxmemory', value: String(2 * 1024 ** 3) }] }])
+    expect(more(1)).toBeUndefined()
+  })
+})
+
 describe('says what does not fit', () => {
   test.each<[string, Schema, Given, string, RegExp]>([
     ['an old Redis', cache, { info: { redis_version: '6.0.16' } }, 'error version', /6\.2 and later/],
@@ -240,7 +276,7 @@ describe('says what does not fit', () => {
       cache,
       { facts: { cluster: new Map([['cluster_state', 'ok']]) } },
       'error cluster-mode',
-      /--cluster/,
+      /only this node is looked at/,
     ],
     [
       'slots that nobody has',
@@ -303,20 +339,17 @@ describe('a real server', () => {
     expect((await found()).filter(({ severity }) => severity !== 'info')).toEqual([])
   })
 
-  test('is fixed by the commands that a diagnosis gives', async () => {
+  test('is fixed by the settings that a diagnosis gives', async () => {
     await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction')
     const declared = { persistence: 'none', maxmemory: '50mb', maxmemoryPolicy: 'volatile-ttl' } as const
     await redis.command('CONFIG', 'SET', 'save', '900 1')
     const before = (await found(connection, declared)).filter(({ severity }) => severity === 'error')
     expect(before.map(({ code }) => code)).toEqual(['maxmemory', 'policy', 'persistence'])
-    for (const { commands = [] } of before) {
-      for (const line of commands) {
-        const words = line.replace('redis-cli ', '').split(' ')
-        expect(await redis.command(...(words.map((word) => (word === '""' ? '' : word)) as [string]))).toBe(
-          'OK',
-        )
-      }
-    }
+    const settings = before
+      .flatMap(({ remedies = [] }) => remedies)
+      .flatMap((remedy) => (remedy.kind === 'configure' ? remedy.settings : []))
+    for (const { parameter, value } of settings)
+      expect(await redis.command('CONFIG', 'SET', parameter, value)).toBe('OK')
     expect((await found(connection, declared)).filter(({ severity }) => severity !== 'info')).toEqual([])
   })
 
@@ -330,17 +363,19 @@ describe('a real server', () => {
   test('tells what a user may not do that an entry needs, and the rule that gives it', async () => {
     const app = await as('app', '+@all', '-hset', '-eval', '-evalsha', '~shop:*')
     const errors = (await found(app)).filter(({ severity }) => severity === 'error')
-    expect(errors.map(({ commands }) => commands![0])).toEqual([
-      'redis-cli ACL SETUSER app +eval +evalsha',
-      'redis-cli ACL SETUSER app +hset',
+    expect(errors.flatMap(({ remedies }) => remedies)).toEqual([
+      { kind: 'allow', user: 'app', rules: ['+eval', '+evalsha'] },
+      { kind: 'allow', user: 'app', rules: ['+hset'] },
     ])
     expect(errors[1]).toMatchObject({ entries: ['profile'] })
     await redis.command('ACL', 'SETUSER', 'app', '+eval', '+evalsha', '+hset')
     expect((await found(app)).filter(({ severity }) => severity === 'error')).toEqual([])
     const other = await as('other', '+@all', '~elsewhere:*')
-    expect((await found(other)).map(({ commands }) => commands?.[0])).toContain(
-      "redis-cli ACL SETUSER other '~shop:session:*' '~shop:profile:*'",
-    )
+    expect((await found(other)).flatMap(({ remedies }) => remedies)).toContainEqual({
+      kind: 'allow',
+      user: 'other',
+      rules: ['~shop:session:*', '~shop:profile:*'],
+    })
   })
 
   test('that became a replica is an error', async () => {

@@ -59,7 +59,7 @@ export function* diagnose(
       code: 'unseen',
       severity: 'info',
       message: `${command} could not be asked: ${words}`,
-      commands: [`redis-cli ACL SETUSER ${facts.user ?? '<user>'} +${subcommand}`],
+      remedies: [{ kind: 'allow', user: facts.user, rules: [`+${subcommand}`] }],
     }
   }
 }

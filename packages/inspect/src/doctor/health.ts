@@ -31,12 +31,17 @@ function* identity({ info, cluster }: NodeFacts, connectsCluster: boolean): Gene
   if (info.get('role') === 'slave') {
     const master = `${info.get('master_host') ?? '?'}:${info.get('master_port') ?? '?'}`
     const message = `this is a replica of ${master}: it refuses writes, and may be behind`
-    yield { code: 'replica', severity: 'error', message, commands: [`redis-cli -u redis://${master} PING`] }
+    yield {
+      code: 'replica',
+      severity: 'error',
+      message,
+      remedies: [{ kind: 'send', command: ['PING'], to: master }],
+    }
   }
   if (cluster === undefined) return
   if (!connectsCluster) {
-    const message = 'the server is a node of a cluster, and only this node is looked at: give --cluster'
-    yield { code: 'cluster-mode', severity: 'error', message }
+    const message = 'the server is a node of a cluster, and only this node is looked at'
+    yield { code: 'cluster-mode', severity: 'error', message, remedies: [{ kind: 'connect-cluster' }] }
   }
   const assigned = Number(cluster.get('cluster_slots_assigned') ?? SLOTS)
   if (assigned < SLOTS) {
@@ -45,7 +50,7 @@ function* identity({ info, cluster }: NodeFacts, connectsCluster: boolean): Gene
       code: 'cluster-slots',
       severity: 'error',
       message,
-      commands: ['redis-cli --cluster fix HOST:PORT'],
+      remedies: [{ kind: 'fix-cluster' }],
     }
   } else if (cluster.get('cluster_state') === 'fail') {
     const message = 'the cluster is down: cluster_state is fail'
@@ -53,7 +58,7 @@ function* identity({ info, cluster }: NodeFacts, connectsCluster: boolean): Gene
       code: 'cluster-slots',
       severity: 'error',
       message,
-      commands: ['redis-cli --cluster check HOST:PORT'],
+      remedies: [{ kind: 'check-cluster' }],
     }
   }
 }
@@ -65,7 +70,7 @@ function* clock({ clock: seen }: NodeFacts): Generator<Diagnosis> {
   if (surely <= MOST_SKEW_MS) return
   const side = seen.aheadMs > 0 ? 'ahead of' : 'behind'
   const message = `the server’s clock is ${(surely / 1000).toFixed(1)} s ${side} ours: logs and expiry will not agree`
-  yield { code: 'clock', severity: 'warning', message, commands: ['timedatectl set-ntp true'] }
+  yield { code: 'clock', severity: 'warning', message, remedies: [{ kind: 'set-clock' }] }
 }
 
 function* load({ info, config, slowCalls }: NodeFacts): Generator<Diagnosis> {
@@ -76,13 +81,8 @@ function* load({ info, config, slowCalls }: NodeFacts): Generator<Diagnosis> {
     yield configured({ code: 'fragmentation', severity: 'warning', message }, [['activedefrag', 'yes']])
   }
   if (used > LARGE_BYTES && ratio < 0.9) {
-    const message = `only ${Math.round(ratio * 100)} % of the server’s memory is in the machine’s: the rest is swapped out, and slow`
-    yield {
-      code: 'fragmentation',
-      severity: 'warning',
-      message,
-      conf: ['maxmemory (less than the machine has)'],
-    }
+    const message = `only ${Math.round(ratio * 100)} % of the server’s memory is in the machine’s: the rest is swapped out, and slow. Give the machine more memory, or the server fewer keys`
+    yield { code: 'fragmentation', severity: 'warning', message }
   }
   const rejected = Number(info.get('rejected_connections') ?? 0)
   const most = Number(config.get('maxclients') ?? info.get('maxclients') ?? 0)
@@ -112,7 +112,7 @@ function* load({ info, config, slowCalls }: NodeFacts): Generator<Diagnosis> {
       code: 'slow',
       severity: full ? 'warning' : 'info',
       message,
-      commands: ['redis-cli SLOWLOG GET 10'],
+      remedies: [{ kind: 'send', command: ['SLOWLOG', 'GET', '10'] }],
     }
   }
   const events = config.get('notify-keyspace-events') ?? ''
@@ -130,7 +130,12 @@ function* replicas({ info }: NodeFacts): Generator<Diagnosis> {
     const lag = Number(replica.get('lag') ?? 0)
     if (replica.get('state') === 'online' && lag <= MOST_LAG_S) continue
     const message = `the replica ${place} is ${replica.get('state') === 'online' ? `${lag} s behind` : 'not in step yet'}: a failover would lose writes`
-    yield { code: 'replication', severity: 'warning', message, commands: ['redis-cli INFO replication'] }
+    yield {
+      code: 'replication',
+      severity: 'warning',
+      message,
+      remedies: [{ kind: 'send', command: ['INFO', 'replication'] }],
+    }
   }
 }
 

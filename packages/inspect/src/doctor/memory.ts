@@ -1,3 +1,4 @@
+import type { Size } from 'keyspec'
 import { bytesIn } from 'keyspec/extend'
 import { configured, type Diagnosis } from './diagnosis.ts'
 import type { NodeFacts } from './node-facts.ts'
@@ -8,14 +9,15 @@ export function* memory({ info }: NodeFacts, needs: ServerNeeds): Generator<Diag
   const policy = info.get('maxmemory_policy')
   if (policy === undefined) return
   const maxmemory = Number(info.get('maxmemory') ?? 0)
-  yield* bound(maxmemory, needs)
+  yield* bound(info, policy, maxmemory, needs)
   yield* eviction(policy, maxmemory > 0, needs)
   const used = Number(info.get('used_memory') ?? 0)
   if (maxmemory > 0 && policy === 'noeviction' && used > 0.9 * maxmemory) {
     const message = `${Math.round((100 * used) / maxmemory)} % of maxmemory is used, and nothing is evicted: writes will be refused`
-    yield configured({ code: 'memory-full', severity: 'error', message }, [
-      ['maxmemory', String(maxmemory * 2)],
-    ])
+    const diagnosis = { code: 'memory-full', severity: 'error', message } as const
+    const fitting = fittingSize(info)
+    const more = fitting === undefined ? 0 : Math.min(maxmemory * 2, bytesIn(fitting))
+    yield more > maxmemory ? configured(diagnosis, [['maxmemory', String(more)]]) : diagnosis
   }
   const evicted = Number(info.get('evicted_keys') ?? 0)
   if (evicted > 0) {
@@ -25,20 +27,56 @@ export function* memory({ info }: NodeFacts, needs: ServerNeeds): Generator<Diag
   }
 }
 
-function* bound(maxmemory: number, needs: ServerNeeds): Generator<Diagnosis> {
+const MB = 1024 ** 2
+
+function* bound(
+  info: NodeFacts['info'],
+  policy: string,
+  maxmemory: number,
+  needs: ServerNeeds,
+): Generator<Diagnosis> {
   const { maxmemory: most } = needs.policy
+  const used = Number(info.get('used_memory') ?? 0)
   const growing = entriesOf([...needs.evictableExpiring, ...needs.evictableForever])
   if (maxmemory === 0 && (most !== undefined || growing.length > 0)) {
     const why =
       most === undefined ? `${listed(growing)} may grow until the machine has none left` : `declared: ${most}`
     const severity = most === undefined ? 'warning' : 'error'
-    yield configured({ code: 'maxmemory', severity, message: `maxmemory is not set (${why})` }, [
-      ['maxmemory', most ?? '1gb'],
-    ])
+    yield limited(`maxmemory is not set (${why})`, severity, most ?? fittingSize(info), used, policy)
   } else if (most !== undefined && maxmemory > bytesIn(most)) {
-    const message = `maxmemory is ${maxmemory} bytes, declared: at most ${most}`
-    yield configured({ code: 'maxmemory', severity: 'error', message }, [['maxmemory', most]])
+    yield limited(`maxmemory is ${maxmemory} bytes, declared: at most ${most}`, 'error', most, used, policy)
   }
+}
+
+/** Advises a bound only if the server's keys fit below it with some room: a lower one would evict keys or refuse writes at once. */
+function limited(
+  message: string,
+  severity: Diagnosis['severity'],
+  size: Size | undefined,
+  used: number,
+  policy: string,
+): Diagnosis {
+  const diagnosis = { code: 'maxmemory', severity } as const
+  const held = `the server holds ${Math.ceil(used / MB)} MB`
+  if (size === undefined)
+    return {
+      ...diagnosis,
+      message: `${message}; ${held}, and does not say how much memory its machine has: set it below that, and above what is held`,
+    }
+  if (used * ROOM <= bytesIn(size)) return configured({ ...diagnosis, message }, [['maxmemory', size]])
+  const does = policy === 'noeviction' ? 'refuse writes' : `evict keys (${policy})`
+  return {
+    ...diagnosis,
+    message: `${message}; ${held}, so ${size} would soon ${does}: delete what is not needed first, or give it more memory`,
+  }
+}
+
+const ROOM = 1.1
+
+/** Three quarters of the machine's memory, in whole MB; `undefined` where the server does not know it. */
+function fittingSize(info: NodeFacts['info']): Size | undefined {
+  const total = Number(info.get('total_system_memory') ?? 0)
+  return total > 0 ? (`${Math.floor((total * 0.75) / MB)}mb` as Size) : undefined
 }
 
 function* eviction(policy: string, isBounded: boolean, needs: ServerNeeds): Generator<Diagnosis> {

@@ -34,5 +34,10 @@ export function* persistence({ info, config }: NodeFacts, needs: ServerNeeds): G
 }
 
 function failed(message: string): Diagnosis {
-  return { code: 'save-failed', severity: 'error', message, commands: ['redis-cli BGSAVE'] }
+  return {
+    code: 'save-failed',
+    severity: 'error',
+    message,
+    remedies: [{ kind: 'send', command: ['BGSAVE'] }],
+  }
 }

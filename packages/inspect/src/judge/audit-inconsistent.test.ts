@@ -49,9 +49,7 @@ test('finds jobs without leases, leases without jobs, and counters that drifted;
       ['inconsistent', 'mounted.tallied', 'the counters of waiting jobs count more than wait', 1],
     ].toSorted(),
   )
-  expect(found.map(({ fix }) => fix)).toContain(
-    'repair() of mounted.tallied, in a program that opens the schema',
-  )
+  expect(found.map(({ remedy }) => remedy)).toContainEqual({ kind: 'repair', entry: 'mounted.tallied' })
   await queue.repair()
   await keys.mounted.declared().repair()
   expect(await audited(prefix)).toEqual([])

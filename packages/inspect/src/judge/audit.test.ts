@@ -275,7 +275,7 @@ test('says how bad the worst of them is, shows three, and says what to do', asyn
       count: 4,
       samples: [expect.any(String), expect.any(String), expect.any(String)],
       message: 'has up to 5h to live, declared is 1h',
-      fix: 'keyspec cleanup --entry session --cap',
+      remedy: { kind: 'cap-ttl', entry: 'session' },
     },
   ])
 })
@@ -286,7 +286,7 @@ test('what it says to do about a key that expires lets the key live forever', as
   expect(finding).toMatchObject({
     severity: 'error',
     message: 'expires, within 1.5m at the latest, declared is forever',
-    fix: 'redis-cli PERSIST stock:1, and find out who gives it a time to live',
+    remedy: { kind: 'persist', key: 'stock:1' },
   })
   await redis.command('PERSIST', 'stock:1')
   expect((await audited()).findings).toEqual([])

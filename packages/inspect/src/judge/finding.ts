@@ -1,6 +1,7 @@
 import { spell } from 'keyspec/extend'
 import type { FindingCode, Fault } from './fault.ts'
 import { escapeKey } from '../match/key-name.ts'
+import type { Remedy } from '../remedy/remedy.ts'
 
 /** What an audit found: of one key, or of all that are alike in entry, pattern and fault. */
 export interface Finding {
@@ -18,8 +19,8 @@ export interface Finding {
   /** Up to three of them, as `escapeKey`, long ones cut. */
   readonly samples: readonly string[]
   readonly message: string
-  /** What to do. */
-  readonly fix: string | undefined
+  /** What to do; `undefined` where the sample is too long to be named whole. */
+  readonly remedy: Remedy | undefined
 }
 
 /** Keys that have the same fault. */
@@ -52,7 +53,7 @@ export class FaultGroup {
       count: this.#count,
       samples: this.#samples,
       message: messageOf(this.fault, this.#worst),
-      fix: fixOf(this.fault, sample!),
+      remedy: remedyOf(this.fault, sample!),
     }
   }
 }
@@ -75,7 +76,7 @@ export function strayFinding(prefix: string, pattern: string, { count, samples }
     count,
     samples,
     message: 'no entry owns it',
-    fix: `declare it in the schema, or remove it${head === '' ? '' : `; keyspec stats --by prefix --under ${quoted(head)} shows more`}`,
+    remedy: { kind: 'declare', under: head },
   }
 }
 
@@ -93,6 +94,8 @@ export function joinStrays(into: Stray, from: Stray): void {
 
 const SAMPLES = 3
 const LONGEST_SAMPLE = 256
+// A key that ends with it is taken for one that was cut, and then nothing is advised of it.
+const CUT = '…'
 const ERRORS: ReadonlySet<FindingCode> = new Set([
   'wrong-type',
   'no-ttl',
@@ -104,7 +107,7 @@ const ERRORS: ReadonlySet<FindingCode> = new Set([
 ])
 
 function cut(key: Buffer): string {
-  return key.length <= LONGEST_SAMPLE ? escapeKey(key) : `${escapeKey(key.subarray(0, LONGEST_SAMPLE))}…`
+  return key.length <= LONGEST_SAMPLE ? escapeKey(key) : `${escapeKey(key.subarray(0, LONGEST_SAMPLE))}${CUT}`
 }
 
 function messageOf({ code, owned, detail, expected }: Fault, worst: number | undefined): string {
@@ -138,28 +141,28 @@ function messageOf({ code, owned, detail, expected }: Fault, worst: number | und
   }
 }
 
-function fixOf({ code, owned }: Fault, sample: string): string | undefined {
+function remedyOf({ code, owned: { entry } }: Fault, sample: string): Remedy | undefined {
   switch (code) {
     case 'wrong-type':
     case 'undecodable':
     case 'external-shape':
-      return `keyspec explain ${quoted(sample)}`
+      return sample.endsWith(CUT) ? undefined : { kind: 'explain', key: sample }
     case 'no-ttl':
-      return `keyspec cleanup --entry ${owned.entry} --repair`
+      return { kind: 'give-ttl', entry }
     case 'ttl-too-long':
-      return `keyspec cleanup --entry ${owned.entry} --cap`
+      return { kind: 'cap-ttl', entry }
     case 'expires':
-      return `redis-cli PERSIST ${quoted(sample)}, and find out who gives it a time to live`
+      return sample.endsWith(CUT) ? undefined : { kind: 'persist', key: sample }
     case 'legacy-name':
-      return `keyspec migrate run --entry ${owned.entry}`
+      return { kind: 'migrate', entry }
     case 'two-names':
-      return `stop the programs that know only the old name, then keyspec migrate run --entry ${owned.entry} --keep new`
+      return { kind: 'stop-then-migrate', entry }
     case 'over-budget':
-      return `keyspec stats --entry ${owned.entry} shows the biggest`
+      return { kind: 'see-biggest', entry }
     case 'inconsistent':
-      return `repair() of ${owned.entry}, in a program that opens the schema`
+      return { kind: 'repair', entry }
     case 'evictable':
-      return 'CONFIG SET maxmemory-policy noeviction, or a server of its own; keyspec doctor says more'
+      return { kind: 'examine' }
   }
 }
 
@@ -173,9 +176,4 @@ function spelled(ms: number): string {
   ] as const)
     if (ms >= size) return `${Number((ms / size).toFixed(1))}${unit}`
   return `${Math.round(ms)}ms`
-}
-
-/** A word as a shell reads it. */
-function quoted(word: string): string {
-  return /^[\w:./@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

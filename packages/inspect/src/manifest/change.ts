@@ -1,3 +1,4 @@
+import type { Remedy } from '../remedy/remedy.ts'
 import type { Phase } from 'keyspec'
 
 /**
@@ -17,6 +18,8 @@ export interface Change {
   readonly message: string
   /** What to do, where something is to be done. */
   readonly advice?: string
+  /** The same as data, where a tool does it. */
+  readonly remedy?: Remedy
   /** Of a rename: the phases before and now. */
   readonly phases?: readonly [before: Phase, now: Phase]
   /** When the last key that was written under the old declaration is gone, in ms from its last write; absent for what is new. */
@@ -52,4 +55,4 @@ export type ChangeCode =
   | 'layout-changed'
 
 /** A change, before it is known where. */
-export type BareChange = Pick<Change, 'code' | 'impact' | 'message' | 'advice' | 'phases'>
+export type BareChange = Pick<Change, 'code' | 'impact' | 'message' | 'advice' | 'remedy' | 'phases'>

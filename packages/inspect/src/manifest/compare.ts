@@ -69,7 +69,8 @@ function removal(entry: string, key: ManifestKey): Change {
     ...what,
     impact: 'migration',
     message: `${key.pattern} is gone, and its keys live forever`,
-    advice: 'delete them with keyspec erase before the declaration goes, or declare them as external',
+    advice: 'delete them while they are still declared, or declare them as external',
+    remedy: { kind: 'erase', entry },
   }
 }
 
@@ -121,7 +122,7 @@ function* changesOf({ entry: oldEntry, key: old }: Place, { entry, key }: Place)
         }
       }
     }
-    yield* lifetimeChanges(old, key).map((change) => ({ ...place, ...change }))
+    yield* lifetimeChanges(old, key, entry).map((change) => ({ ...place, ...change }))
   }
   yield* paramChanges(old, key).map((change) => ({ ...place, ...change }))
   yield* factChanges(old, key).map((change) => ({ ...place, ...change }))

@@ -7,6 +7,7 @@ import type { ManifestKey } from './manifest.ts'
 export function lifetimeChanges(
   { lifetime: old }: ManifestKey,
   { lifetime: now }: ManifestKey,
+  entry: string,
 ): BareChange[] {
   if (canonical({ ...old, reason: '' }) === canonical({ ...now, reason: '' })) return []
   const was = old.ttlMs === 'forever' ? 'forever' : describeLifetime(old)
@@ -27,7 +28,8 @@ export function lifetimeChanges(
         ...change,
         impact: 'migration',
         message: `${change.message}: what is stored has no time to live`,
-        advice: 'keyspec cleanup --repair gives it one',
+        advice: 'give it one',
+        remedy: { kind: 'give-ttl', entry },
       },
     ]
   if (now.ttlMs < old.ttlMs)
@@ -70,9 +72,15 @@ export function factChanges(old: ManifestKey, key: ManifestKey): BareChange[] {
     const message = `${name} was ${before ?? 'not declared'}, is ${after ?? 'not declared'}${rest}`
     changes.push({ code, impact: 'safe', message })
   }
-  const people = ': keyspec erase --subject finds its keys by another placeholder, or no longer'
+  const people = ': a person’s keys are found by another placeholder, or no longer'
   say('subject-changed', 'the subject', old.subject, key.subject, people)
-  say('evictable-changed', 'evictable', old.evictable, key.evictable, ': see keyspec doctor')
+  say(
+    'evictable-changed',
+    'evictable',
+    old.evictable,
+    key.evictable,
+    ': the policy of the server may have to change',
+  )
   say('budget-changed', 'the budget in bytes', old.budgetBytes, key.budgetBytes, '')
   say('owner-changed', 'the owner', old.owner, key.owner, '')
   return changes

@@ -12,8 +12,9 @@ export function nameChanges(old: ManifestKey, key: ManifestKey, hasOtherValues: 
       message: `the old name ${before} is read no longer`,
       advice:
         old.phase === undefined || old.phase === 3
-          ? 'only after keyspec migrate verify finds no key under it'
-          : 'only from phase 3 of the rename, and after keyspec migrate verify finds no key under it',
+          ? 'only after a verification of the migration found no key under it'
+          : 'only from phase 3 of the rename, and after a verification of the migration found no key under it',
+      remedy: { kind: 'verify-migration' },
     }))
   dropped.unshift(...phaseChanges(old, key))
   if (old.pattern === key.pattern) return dropped
@@ -106,8 +107,8 @@ function phaseChanges({ phase: old }: ManifestKey, { phase: now }: ManifestKey):
     now === 2
       ? 'no program that knows only the old name may run'
       : 'every program must be at phase 2, and no key may stand at an old name'
-  const advice = `${needed}: keyspec check --server looks for the evidence`
-  return [{ ...change, impact: 'migration', message, advice }]
+  const advice = `${needed}: look for the evidence on the server`
+  return [{ ...change, impact: 'migration', message, advice, remedy: { kind: 'look-for-evidence' } }]
 }
 
 /** A pattern without the names of its placeholders. */

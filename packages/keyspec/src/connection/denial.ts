@@ -41,7 +41,7 @@ export function denialOf(reply: string, command: Command, keys: readonly string[
 
 /** What to do about it, for the message of an error. */
 export function adviceOn({ missing, rules, user = '<user>' }: Denial): string {
-  if (rules.length === 0) return `the user ${missing}; keyspec doctor prints the rules that a schema needs`
+  if (rules.length === 0) return `the user ${missing}: compare its ACL rules with those that the schema needs`
   return `the user ${missing}: ACL SETUSER ${user} ${rules.join(' ')}`
 }
 

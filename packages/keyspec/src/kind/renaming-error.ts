@@ -4,7 +4,7 @@ import { MigrationError, PhaseError, TwoNamesError } from '../errors.ts'
 export function twoNames(key: string | undefined): TwoNamesError {
   return new TwoNamesError(
     `${key}: exists under its new name and under an old one, and nothing says which value counts; nothing was changed. ` +
-      'A program that knows only the old name is still running: stop it, then keyspec migrate run --keep new',
+      'A program that knows only the old name is still running: stop it, then run the migration of the entry with the new value kept',
     key,
   )
 }
