@@ -66,7 +66,7 @@ function entryPointsOf(folder) {
 }
 
 // What finds files of its own beside itself, is native, or starts processes.
-const external = ['@bull-board/*', '@valkey/valkey-glide', 'express', 'keyspec/testing', 'vega-datasets']
+const external = ['@bull-board/*', '@valkey/valkey-glide', 'keyspec/testing', 'vega-datasets']
 
 /**
  * @param {string} folder

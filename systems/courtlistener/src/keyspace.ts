@@ -1,7 +1,7 @@
 import { guarded, open } from 'keyspec'
 import { fromNodeRedis } from 'keyspec/node-redis'
 import type { GuardedConnection } from 'keyspec'
-import { createClient } from 'redis'
+import { clientReady, redisClient } from '@keyspec-systems/program'
 import { type ConnectionAttempts, type Watched, watched } from './health.ts'
 import { type Courtlistener, courtlistenerSchema } from './schema.ts'
 import { defaults, type Settings } from './settings.ts'
@@ -30,28 +30,11 @@ export interface OpenOptions {
  * is asked meanwhile fails at once, or is decided by the policy for that case.
  */
 export function openCourtlistener({ url, prefix = '', settings = defaults, log }: OpenOptions): Opened {
-  const address = url.startsWith('unix:') ? { path: new URL(url).pathname } : undefined
-  const reconnectStrategy = (retries: number) =>
-    Math.min(1000, 20 * 2 ** Math.min(retries, 6)) * (0.5 + Math.random() / 2)
-  const client = createClient({
-    ...(address === undefined ? { url } : {}),
-    socket: { ...address, reconnectStrategy, connectTimeout: 5_000 } as {
-      reconnectStrategy: typeof reconnectStrategy
-    },
-    disableOfflineQueue: true,
-    commandOptions: { timeout: 5_000 },
-  })
+  const client = redisClient(url, { patienceMs: 5_000, log: (words) => log?.(`Redis: ${words}`) })
   const attempts: ConnectionAttempts = { made: 1, succeeded: 0 }
-  let lastWords = ''
-  client.on('error', (error: Error) => {
-    // The client says it again at every attempt.
-    if (error.message !== lastWords) log?.(`Redis: ${error.message}`)
-    lastWords = error.message
-  })
   client.on('reconnecting', () => (attempts.made += 1))
   client.on('ready', () => {
     attempts.succeeded += 1
-    lastWords = ''
   })
   client.connect().catch(() => {})
   const schema = courtlistenerSchema(settings)
@@ -65,12 +48,7 @@ export function openCourtlistener({ url, prefix = '', settings = defaults, log }
     connection,
     schema,
     ...watched(connection, attempts),
-    async ready(signal) {
-      while (!client.isReady) {
-        signal?.throwIfAborted()
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
-    },
+    ready: (signal) => clientReady(client, signal),
     close: () => client.destroy(),
   }
 }

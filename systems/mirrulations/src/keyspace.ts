@@ -1,6 +1,6 @@
 import { type Connection, type Duration, type Keyspace, open } from 'keyspec'
 import { fromNodeRedis } from 'keyspec/node-redis'
-import { createClient } from 'redis'
+import { redisClient } from '@keyspec-systems/program'
 import { mirrulationsSchema } from './schema.ts'
 
 /** The keyspace of the system. */
@@ -23,24 +23,7 @@ export async function openMirrulations(
   options: { readonly lease?: Duration; readonly patienceMs?: number } = {},
 ): Promise<Opened> {
   const { lease, patienceMs = 5_000 } = options
-  const address = url.startsWith('unix:') ? { path: new URL(url).pathname } : undefined
-  const reconnectStrategy = (retries: number) =>
-    Math.min(1000, 20 * 2 ** Math.min(retries, 6)) * (0.5 + Math.random() / 2)
-  const client = createClient({
-    ...(address === undefined ? { url } : {}),
-    socket: { ...address, reconnectStrategy, connectTimeout: 5_000 } as {
-      reconnectStrategy: typeof reconnectStrategy
-    },
-    disableOfflineQueue: true,
-    commandOptions: { timeout: patienceMs },
-  })
-  let lastWords = ''
-  client.on('error', (error: Error) => {
-    // The client says it again at every attempt.
-    if (error.message !== lastWords) console.error(`Redis: ${error.message}`)
-    lastWords = error.message
-  })
-  client.on('ready', () => (lastWords = ''))
+  const client = redisClient(url, { patienceMs, log: (words) => console.error(`Redis: ${words}`) })
   await client.connect()
   const schema = mirrulationsSchema(lease === undefined ? {} : { lease })
   const connection = fromNodeRedis(client)

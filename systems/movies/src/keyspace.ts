@@ -1,6 +1,6 @@
 import { guarded, type GuardedConnection, open } from 'keyspec'
 import { fromNodeRedis, subscriberFromNodeRedis } from 'keyspec/node-redis'
-import { createClient } from 'redis'
+import { clientReady, redisClient } from '@keyspec-systems/program'
 
 import type { Log } from './log.ts'
 import { type Movies, moviesSchema } from './schema.ts'
@@ -33,17 +33,9 @@ export interface OpenOptions {
  * meanwhile every read fails at once and the caches load, so that no request waits for Redis.
  */
 export function openMovies({ url, environment, dimensions, log, patienceMs = 1_000 }: OpenOptions): Opened {
-  const client = clientOf(url, patienceMs)
+  const client = redisClient(url, { patienceMs, log: (message) => log.warn('redis', { message }) })
   // Woken by a message, waiters need not ask again and again; without it they do.
-  const listener = clientOf(url, patienceMs)
-  let lastWords = ''
-  client.on('error', ({ message }: Error) => {
-    // The client says it again at every attempt.
-    if (message !== lastWords) log.warn('redis', { message })
-    lastWords = message
-  })
-  client.on('ready', () => (lastWords = ''))
-  listener.on('error', () => {})
+  const listener = redisClient(url, { patienceMs })
   for (const each of [client, listener]) each.connect().catch(() => {})
 
   const connection = guarded(fromNodeRedis(client), {
@@ -64,29 +56,10 @@ export function openMovies({ url, environment, dimensions, log, patienceMs = 1_0
     }),
     schema,
     connection,
-    async ready(signal) {
-      while (!client.isReady) {
-        signal?.throwIfAborted()
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
-    },
+    ready: (signal) => clientReady(client, signal),
     close() {
       client.destroy()
       listener.destroy()
     },
   }
-}
-
-function clientOf(url: string, timeout: number) {
-  const address = url.startsWith('unix:') ? { path: new URL(url).pathname } : undefined
-  const reconnectStrategy = (retries: number) =>
-    Math.min(1000, 20 * 2 ** Math.min(retries, 6)) * (0.5 + Math.random() / 2)
-  return createClient({
-    ...(address === undefined ? { url } : {}),
-    socket: { ...address, reconnectStrategy, connectTimeout: 5_000 } as {
-      reconnectStrategy: typeof reconnectStrategy
-    },
-    disableOfflineQueue: true,
-    commandOptions: { timeout },
-  })
 }

@@ -4,7 +4,6 @@ import { jsonLog } from './log.ts'
 import { startCacheServer } from './run/cache-server.ts'
 import { tally } from './run/tally.ts'
 import { traffic } from './run/traffic.ts'
-import { listen } from './server/listen.ts'
 import { movieServer } from './server/movie-server.ts'
 import { openParts } from './server/open-parts.ts'
 import { environmentName, wholeNumber } from './settings.ts'
@@ -58,7 +57,7 @@ async function run(stop: AbortSignal): Promise<void> {
 
   async function serve(parts: Awaited<ReturnType<typeof openParts>>): Promise<void> {
     const { keys, opened, understander, embedder, details, trending, catalogue } = parts
-    const server = await listen(movieServer(parts), port)
+    const server = await movieServer(parts).listen(port)
     const end = new AbortController()
     const refreshing = daily(
       () => refreshTrending(keys, trending, log, end.signal),

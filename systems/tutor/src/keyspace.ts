@@ -1,6 +1,6 @@
 import { guarded, type GuardedConnection, type Keyspace, open } from 'keyspec'
 import { fromNodeRedis } from 'keyspec/node-redis'
-import { createClient } from 'redis'
+import { redisClient } from '@keyspec-systems/program'
 
 import { tutorSchema } from './schema.ts'
 import type { Settings } from './settings.ts'
@@ -31,25 +31,11 @@ export function openTutor(
   { patienceMs = 2_000, log = console.error }: { patienceMs?: number; log?: (line: string) => void } = {},
 ): Opened {
   const { redisUrl, redisPassword, cacheTtlSeconds, rateLimitEnabled } = settings
-  const address = redisUrl.startsWith('unix:') ? { path: new URL(redisUrl).pathname } : undefined
-  const reconnectStrategy = (retries: number) =>
-    Math.min(1000, 20 * 2 ** Math.min(retries, 6)) * (0.5 + Math.random() / 2)
-  const client = createClient({
-    ...(address === undefined ? { url: redisUrl } : {}),
-    ...(redisPassword === undefined ? {} : { password: redisPassword }),
-    socket: { ...address, reconnectStrategy, connectTimeout: 5_000 } as {
-      reconnectStrategy: typeof reconnectStrategy
-    },
-    disableOfflineQueue: true,
-    commandOptions: { timeout: patienceMs },
+  const client = redisClient(redisUrl, {
+    password: redisPassword,
+    patienceMs,
+    log: (words) => log(`Redis: ${words}`),
   })
-  let lastWords = ''
-  client.on('error', (error: Error) => {
-    // The client says it again at every attempt.
-    if (error.message !== lastWords) log(`Redis: ${error.message || error.name}`)
-    lastWords = error.message
-  })
-  client.on('ready', () => (lastWords = ''))
   const connected = client.connect().then(() => undefined)
   // It ends so where it is closed before it ever was connected.
   connected.catch(() => {})

@@ -8,7 +8,6 @@ import { sample } from './resource/sample.ts'
 import { Tallies } from './run/tally.ts'
 import { traffic } from './run/traffic.ts'
 import { caches, cacheStats } from './server/cache-stats.ts'
-import { closeServer, listen } from './server/serve.ts'
 import { tutorServer } from './server/tutor-server.ts'
 import { settings, wholeNumber } from './settings.ts'
 import { openTranscripts } from './transcript/endpoint.ts'
@@ -70,8 +69,8 @@ async function job(): Promise<void> {
   const [ocr, transcripts] = [openOcr(env), openTranscripts(env)]
   // The students read the pages of the stand-in, which are on a private address.
   const server = tutorServer({ opened, model, ocr, transcripts, pages: { allowPrivate: true } })
-  const url = await listen(server, port)
-  closers.push(() => closeServer(server))
+  const { url, close } = await server.listen(port)
+  closers.push(close)
 
   console.log(
     `redis    ${redis === undefined ? `${redisName(named)}, as REDIS_URL says` : `${redis.url}, private and temporary`}`,

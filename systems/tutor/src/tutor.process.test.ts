@@ -26,7 +26,13 @@ test('services in processes of their own hold one limit and count every turn tog
   onTestFinished(() => redis.stop())
   const urls = await Promise.all([1, 2, 3].map(() => startService(redis.url)))
   const post = async (at: number, path: string, body: string) =>
-    (await fetch(urls[at % 3]! + path, { method: 'POST', body })).status
+    (
+      await fetch(urls[at % 3]! + path, {
+        method: 'POST',
+        body,
+        headers: { 'Content-Type': body.startsWith('{') ? 'application/json' : 'text/plain' },
+      })
+    ).status
   expect(await post(0, '/sessions', '{"user_id":"u"}')).toBe(201)
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, at) =>

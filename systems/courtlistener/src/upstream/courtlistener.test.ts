@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { courtListenerSettings, openCourtListener, type CourtListenerOptions } from './courtlistener.ts'
 import type { Docket } from './docket.ts'
 import { startStandIn, type StandIn } from './stand-in/stand-in.ts'
-import { UpstreamError } from './upstream-error.ts'
+import { UpstreamError } from '@keyspec-systems/program/upstream'
 
 let standIn: StandIn
 let firstId: number

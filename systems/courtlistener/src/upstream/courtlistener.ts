@@ -3,7 +3,7 @@ import * as v from 'valibot'
 
 import { Docket, DocketList } from './docket.ts'
 import { getJson } from './get.ts'
-import { UpstreamError } from './upstream-error.ts'
+import { UpstreamError } from '@keyspec-systems/program/upstream'
 
 // Where the API is, unless COURTLISTENER_BASE_URL says otherwise.
 export const defaultBaseUrl = 'https://www.courtlistener.com/api/rest/v4'
@@ -81,7 +81,7 @@ export function openCourtListener(options: CourtListenerOptions): CourtListener 
     if (parsed.success) return parsed.output
     const [issue] = parsed.issues
     const what = `not the shape of the API's version 4: ${v.getDotPath(issue) ?? 'the answer'}: ${issue.message}`
-    throw new UpstreamError('unreadable', url, what, { isPassing: false })
+    throw new UpstreamError('unreadable', { url }, what, { isPassing: false })
   }
 
   return {

@@ -1,7 +1,11 @@
 import { delayOf, reasonOf, retryAfterIn } from '@keyspec-systems/program/retry'
 
 import { refusalIn } from './docket.ts'
-import { UpstreamError, type UpstreamErrorDetails, type UpstreamReason } from './upstream-error.ts'
+import {
+  UpstreamError,
+  type UpstreamErrorDetails,
+  type UpstreamReason,
+} from '@keyspec-systems/program/upstream'
 
 /** One GET of JSON. */
 export interface Get {
@@ -28,14 +32,14 @@ export async function getJson(get: Get): Promise<unknown> {
     if (get.signal?.aborted === true) throw get.signal.reason
     const host = new URL(url).host
     if (deadline.aborted) {
-      throw new UpstreamError('timed-out', url, `${host} took over ${get.timeoutMs} ms`, { cause: error })
+      throw new UpstreamError('timed-out', { url }, `${host} took over ${get.timeoutMs} ms`, { cause: error })
     }
     if (error instanceof SyntaxError) {
-      throw new UpstreamError('unreadable', url, `${host} answered something that is not JSON`, {
+      throw new UpstreamError('unreadable', { url }, `${host} answered something that is not JSON`, {
         cause: error,
       })
     }
-    throw new UpstreamError('unreachable', url, `the connection to ${host} failed`, { cause: error })
+    throw new UpstreamError('unreachable', { url }, `the connection to ${host} failed`, { cause: error })
   }
 }
 
@@ -49,7 +53,7 @@ async function bounded(response: Response, { url }: Get): Promise<string> {
     bytes += chunk.byteLength
     // Leaving the loop cancels the body, so that nothing holds the connection.
     if (bytes > maxBytes) {
-      throw new UpstreamError('unreadable', url, `the answer has over ${maxBytes} bytes`, {
+      throw new UpstreamError('unreadable', { url }, `the answer has over ${maxBytes} bytes`, {
         isPassing: false,
       })
     }
@@ -67,7 +71,7 @@ function refusal({ url, token }: Get, response: Response, body: string): Upstrea
   const said = words === '' ? '' : `, "${words}"`
   return new UpstreamError(
     reason,
-    url,
+    { url },
     `${new URL(url).host} answered ${status}${said}${advice(reason)}`,
     details,
   )

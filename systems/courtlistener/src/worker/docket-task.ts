@@ -7,7 +7,7 @@ import { failuresIn } from '../state/failures.ts'
 import { runState } from '../state/run-state.ts'
 import { taskTiming } from '../state/task-timing.ts'
 import type { CourtListener } from '../upstream/courtlistener.ts'
-import { UpstreamError } from '../upstream/upstream-error.ts'
+import { UpstreamError } from '@keyspec-systems/program/upstream'
 import type { Backlog } from './backlog.ts'
 
 /** What became of a docket: stored now, stored before, put on the list of failures, or not tried as the quota is used up. */

@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { startRedis } from 'keyspec/testing'
 import { expect, onTestFinished, test } from 'vitest'
+import { survived } from '../../../../test-support/hostile-http.ts'
 import { openDocuments } from '../keyspace.ts'
 import { openBroker } from '../worker/broker.ts'
 import { serveBoard } from './board.ts'
@@ -21,7 +22,9 @@ test('the board shows the queues on this machine alone, and changes nothing', as
   expect(shown.queues.map(({ name }) => name)).toEqual(['default', 'ocr', 'text', 'entity'])
   expect((await fetch(`${board.url}api/queues/ocr/pause`, { method: 'PUT' })).status).toBe(405)
   expect(await broker.queues.ocr.isPaused()).toBe(false)
-  expect(await statusFor(board.url, 'elsewhere.example')).toBe(403)
+  expect(await statusFor(board.url, 'elsewhere.example')).toBe(421)
+
+  expect(await survived(board.url)).toEqual([])
 
   // Whatever its page asks other hosts for, a browser is told to load nothing from them.
   const page = await fetch(board.url)

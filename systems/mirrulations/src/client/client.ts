@@ -2,7 +2,7 @@ import type { Job } from '../job.ts'
 import { backoff, delayOf, pause } from '@keyspec-systems/program'
 import { jsonPath } from '../storage/layout.ts'
 import type { Regulations } from '../upstream/regulations.ts'
-import { UpstreamError } from '../upstream/upstream-error.ts'
+import { UpstreamError } from '@keyspec-systems/program/upstream'
 import { extractedPath, extractText } from './extract.ts'
 import { type Given, Refused, Unreachable, type WorkApi } from './work-api.ts'
 

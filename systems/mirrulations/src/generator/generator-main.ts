@@ -2,7 +2,7 @@ import { openMirrulations } from '../keyspace.ts'
 import { backoff, pause, program, report } from '@keyspec-systems/program'
 import { required, wholeNumber } from '../settings.ts'
 import { openRegulations, regulationsSettings } from '../upstream/regulations.ts'
-import { UpstreamError } from '../upstream/upstream-error.ts'
+import { UpstreamError } from '@keyspec-systems/program/upstream'
 import { generate } from './generate.ts'
 
 // The work generator as a process of its own. REDIS_URL, REGULATIONS_API_KEY, REGULATIONS_BASE_URL;

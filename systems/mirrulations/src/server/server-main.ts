@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { openMirrulations } from '../keyspace.ts'
 import { pause, program, report } from '@keyspec-systems/program'
 import { duration, required, wholeNumber } from '../settings.ts'
@@ -15,9 +13,7 @@ await program('work server', async (stop) => {
   const store = await openStore(required(process.env, 'MIRROR_DIR'))
   const source = process.env['MIRROR_SOURCE'] ?? 'regulations.gov'
   const server = workServer({ keys, store, leaseMs: keys.jobs().leaseMs, source })
-  server.listen(wholeNumber(process.env, 'PORT', 0), '127.0.0.1')
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url, close: closeServer } = await server.listen(wholeNumber(process.env, 'PORT', 0))
   console.log(`the work server listens on ${url}`)
   report({ ready: true, url })
 
@@ -28,12 +24,7 @@ await program('work server', async (stop) => {
       repeat('leases', Math.min(10_000, keys.jobs().leaseMs / 4), () => keys.jobs().recoverExpired(), stop),
       repeat('size', 600_000, measure, stop),
     ])
-    server.closeIdleConnections()
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve())
-      // Clients keep connections open; what they have asked by now is answered.
-      setTimeout(() => server.closeAllConnections(), 5_000).unref()
-    })
+    await closeServer()
     await measure()
   } finally {
     close()

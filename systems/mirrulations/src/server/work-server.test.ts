@@ -1,11 +1,10 @@
-import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Listening } from '@keyspec-systems/program/http'
 import { startRedis, type TemporaryRedis } from 'keyspec/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { survived } from '../../../../test-support/hostile-http.ts'
 import type { NewJob } from '../job.ts'
 import { type Opened, openMirrulations } from '../keyspace.ts'
 import { openStore } from '../storage/store.ts'
@@ -13,7 +12,7 @@ import { workServer } from './work-server.ts'
 
 let redis: TemporaryRedis
 let opened: Opened
-let server: Server
+let server: Listening
 let folder: string
 let base: string
 
@@ -21,21 +20,18 @@ beforeAll(async () => {
   redis = await startRedis()
   opened = await openMirrulations(redis.url, { patienceMs: 500 })
   folder = await mkdtemp(join(tmpdir(), 'mirror-'))
-  server = workServer({
+  server = await workServer({
     keys: opened.keys,
     store: await openStore(folder),
     leaseMs: opened.keys.jobs().leaseMs,
     source: 'a test <of> it',
     maxBodyBytes: 100_000,
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }).listen()
+  base = server.url
 })
 
 afterAll(async () => {
-  server.closeAllConnections()
-  server.close()
+  await server.close()
   opened.close()
   await redis.stop()
   await rm(folder, { recursive: true })
@@ -310,4 +306,9 @@ test('/data is JSON, and a page for whoever prefers one', async () => {
   const page = await ask('GET', '/data', undefined, { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' })
   expect(page.type).toContain('text/html')
   expect(page.answer).toContain('Mirrored from a test &lt;of&gt; it.')
+})
+
+test('no request ends it, and it is ready while Redis answers', async () => {
+  expect(await survived(base)).toEqual([])
+  expect((await fetch(`${base}/readyz`)).status).toBe(200)
 })

@@ -6,7 +6,7 @@ import { relativeDirectory, safePath, UnsafePathError } from '../storage/safe-pa
 import type { Store } from '../storage/store.ts'
 import { DetailAnswer } from '../upstream/answer.ts'
 import { itemOf } from '../upstream/regulations.ts'
-import { Problem } from './problem.ts'
+import { Problem } from '@keyspec-systems/program/http'
 
 /** What a client sends when it has done a job. */
 export const Results = v.looseObject({
@@ -157,7 +157,7 @@ async function safely<T>(store: () => Promise<T>): Promise<T> {
   try {
     return await store()
   } catch (error) {
-    if (error instanceof UnsafePathError) throw new Problem(403, error.message, error)
+    if (error instanceof UnsafePathError) throw new Problem(403, error.message)
     throw error
   }
 }

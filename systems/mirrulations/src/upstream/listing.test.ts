@@ -10,7 +10,7 @@ import { startStandIn, type StandInOptions } from './stand-in.ts'
 import { listAnswer } from './stand-in-answer.ts'
 import { select, type RepeatedHour } from './stand-in-query.ts'
 import { formatUtc, parseUtc } from './timestamp.ts'
-import { UpstreamError } from './upstream-error.ts'
+import { UpstreamError } from '@keyspec-systems/program/upstream'
 
 describe('a listing of everything modified since a watermark', () => {
   test('gives every record once, oldest first, with a watermark that never moves back', async () => {

@@ -1,7 +1,7 @@
 import type { ListAnswer } from './answer.ts'
 import type { Kind } from './record-kind.ts'
 import { easternTime, filterFrom, formatUtc, parseUtc, writtenOnce } from './timestamp.ts'
-import { UpstreamError } from './upstream-error.ts'
+import { UpstreamError } from '@keyspec-systems/program/upstream'
 
 /** A record as a page lists it: enough to make a job of it. */
 export interface Listed {
@@ -101,7 +101,7 @@ export async function* listing(options: ListingOptions): AsyncGenerator<Page> {
       if (total > 2 * pageCeiling * pageSize) {
         throw new UpstreamError(
           'ceiling',
-          `${baseUrl}/${kind}`,
+          { url: `${baseUrl}/${kind}` },
           `${total} ${kind} were modified at ${from} Eastern time, more than can be listed; set the watermark past it ` +
             'to leave them out',
         )

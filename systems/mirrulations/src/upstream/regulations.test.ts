@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { openRegulations, regulationsSettings, type RegulationsOptions } from './regulations.ts'
 import { startStandIn, type StandIn, type StandInOptions } from './stand-in.ts'
-import { UpstreamError } from './upstream-error.ts'
+import { UpstreamError } from '@keyspec-systems/program/upstream'
 
 let standIn: StandIn
 

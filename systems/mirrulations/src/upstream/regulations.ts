@@ -4,7 +4,7 @@ import { DetailAnswer, ListAnswer } from './answer.ts'
 import { listing, type Page } from './listing.ts'
 import type { Kind } from './record-kind.ts'
 import { readText, requester, type Answer, type Call, type RequestOptions } from './request.ts'
-import { UpstreamError } from './upstream-error.ts'
+import { UpstreamError } from '@keyspec-systems/program/upstream'
 
 /** Where the API is, unless `REGULATIONS_BASE_URL` says otherwise. */
 export const defaultBaseUrl = 'https://api.regulations.gov/v4'
@@ -112,7 +112,7 @@ export function openRegulations(options: RegulationsOptions): Regulations {
     const where = v.getDotPath(issue) ?? 'the answer'
     throw new UpstreamError(
       'unreadable',
-      url,
+      { url },
       `not the shape of regulations.gov v4: ${where}: ${issue.message}`,
     )
   }
@@ -135,7 +135,7 @@ export function openRegulations(options: RegulationsOptions): Regulations {
       if (!isBelow(url, baseUrl)) {
         throw new UpstreamError(
           'refused',
-          url,
+          { url },
           `not a URL of ${baseUrl}, the only place the API key is sent to`,
         )
       }
@@ -144,7 +144,7 @@ export function openRegulations(options: RegulationsOptions): Regulations {
     },
     async download(url, take, signal) {
       if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-        throw new UpstreamError('refused', url, 'not an http or https URL')
+        throw new UpstreamError('refused', { url }, 'not an http or https URL')
       }
       const call = { url, headers: {}, timeoutMs: downloadTimeoutMs, maxBytes: maxFileBytes, signal }
       return request({ ...call, redirect: 'follow' }, ({ body }) => take(body))
@@ -163,7 +163,7 @@ async function readJson(url: string, { body }: Answer): Promise<unknown> {
   } catch (cause) {
     throw new UpstreamError(
       'unreadable',
-      url,
+      { url },
       `an answer that is not JSON: ${JSON.stringify(text.slice(0, 60))}`,
       {
         cause,

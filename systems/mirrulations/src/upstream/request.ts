@@ -8,7 +8,7 @@ import {
 } from '@keyspec-systems/program/retry'
 
 import { refusalIn } from './answer.ts'
-import { UpstreamError, type UpstreamReason } from './upstream-error.ts'
+import { UpstreamError, type UpstreamReason } from '@keyspec-systems/program/upstream'
 
 /** How one client of regulations.gov calls: how patiently, how often, and by which clock. */
 export interface RequestOptions extends RetryOptions {
@@ -128,7 +128,7 @@ async function refusal(
   const retryAfterMs = retryAfterIn(response.headers.get('retry-after'), now())
   return new UpstreamError(
     reasonOf(status),
-    call.url,
+    { url: call.url },
     `${host(call)} answered ${status}${words === '' ? '' : `, "${words}"`}${advice(status)}`,
     retryAfterMs === undefined ? { status } : { status, retryAfterMs },
   )
@@ -144,9 +144,13 @@ function advice(status: number): string {
 function lost(call: Call, deadline: AbortSignal, cause: unknown): unknown {
   if (call.signal?.aborted === true) return call.signal.reason
   if (deadline.aborted) {
-    return new UpstreamError('timed-out', call.url, `${host(call)} took over ${call.timeoutMs} ms`, { cause })
+    return new UpstreamError('timed-out', { url: call.url }, `${host(call)} took over ${call.timeoutMs} ms`, {
+      cause,
+    })
   }
-  return new UpstreamError('unreachable', call.url, `the connection to ${host(call)} failed`, { cause })
+  return new UpstreamError('unreachable', { url: call.url }, `the connection to ${host(call)} failed`, {
+    cause,
+  })
 }
 
 function host(call: Call): string {
@@ -156,7 +160,7 @@ function host(call: Call): string {
 function tooLarge(call: Call, bytes: number): UpstreamError {
   return new UpstreamError(
     'too-large',
-    call.url,
+    { url: call.url },
     `the answer has ${bytes} bytes or more, over ${call.maxBytes}`,
   )
 }

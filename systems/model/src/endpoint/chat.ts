@@ -3,7 +3,7 @@ import * as v from 'valibot'
 
 import type { Patience } from '../http/patience.ts'
 import { requestJson } from '../http/request-json.ts'
-import { UpstreamError } from '../http/upstream-error.ts'
+import { UpstreamError } from '@keyspec-systems/program/upstream'
 import type { Chat, Prompt } from '../model.ts'
 import type { EndpointSettings } from '../settings.ts'
 
@@ -62,7 +62,7 @@ function contentOf<S extends v.GenericSchema>(
   { name, schema }: Prompt<S>,
 ): v.InferOutput<S> {
   const { message, finish_reason: reason } = choices[0]!
-  if (message.refusal) throw new UpstreamError('refused', service, `refused ${name}: ${message.refusal}`)
+  if (message.refusal) throw new UpstreamError('refused', { service }, `refused ${name}: ${message.refusal}`)
   if (reason === 'length') throw unreadable(`broke off in the middle of ${name}`)
   const parsed = v.safeParse(
     v.pipe(v.string(), v.transform(withoutFence), v.parseJson(), schema),
@@ -77,7 +77,7 @@ function contentOf<S extends v.GenericSchema>(
 }
 
 function unreadable(what: string, cause?: unknown): UpstreamError {
-  return new UpstreamError('unreadable', service, what, { cause })
+  return new UpstreamError('unreadable', { service }, what, { cause })
 }
 
 /** Many models wrap JSON in a Markdown fence, whatever they are told. */

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 
 import type { Patience } from '../http/patience.ts'
 import { requestJson } from '../http/request-json.ts'
-import { UpstreamError } from '../http/upstream-error.ts'
+import { UpstreamError } from '@keyspec-systems/program/upstream'
 import type { Embedder } from '../model.ts'
 import type { EndpointSettings } from '../settings.ts'
 
@@ -72,5 +72,5 @@ const EmbeddingAnswer = v.object({
 })
 
 function unreadable(what: string): UpstreamError {
-  return new UpstreamError('unreadable', service, what)
+  return new UpstreamError('unreadable', { service }, what)
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
 import { vectorise } from '../embedded/embedder.ts'
-import { UpstreamError } from '../http/upstream-error.ts'
+import { UpstreamError } from '@keyspec-systems/program/upstream'
 import { openModel } from '../open-model.ts'
 import { modelStandInName, startModelStandIn } from '../stand-in/model-stand-in.ts'
 import type { StandIn } from '../stand-in/server.ts'

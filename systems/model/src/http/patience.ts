@@ -1,6 +1,6 @@
 import { retried, type RetryOptions } from '@keyspec-systems/program/retry'
 
-import { UpstreamError, type UpstreamReason } from './upstream-error.ts'
+import { UpstreamError, type UpstreamReason } from '@keyspec-systems/program/upstream'
 
 /** How long and how often a client tries: 4 times unless told, as somebody waits for the answer. */
 export interface Patience extends RetryOptions {

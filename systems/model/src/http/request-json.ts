@@ -3,7 +3,7 @@ import * as v from 'valibot'
 
 import { patiently, type Patience } from './patience.ts'
 import type { Secret } from './secret.ts'
-import { UpstreamError } from './upstream-error.ts'
+import { UpstreamError } from '@keyspec-systems/program/upstream'
 
 /** One JSON call: GET, or POST where there is a body. */
 export interface JsonRequest<S extends v.GenericSchema> {
@@ -48,9 +48,9 @@ async function once<S extends v.GenericSchema>(
     if (error instanceof UpstreamError) throw error
     request.signal?.throwIfAborted()
     if (deadline.aborted) {
-      throw new UpstreamError('timed-out', service, `took over ${timeoutMs} ms`, { cause: error })
+      throw new UpstreamError('timed-out', { service }, `took over ${timeoutMs} ms`, { cause: error })
     }
-    throw new UpstreamError('unreachable', service, 'could not be reached', { cause: error })
+    throw new UpstreamError('unreachable', { service }, 'could not be reached', { cause: error })
   }
   if (!response.ok) throw refusal(request, response, text)
   return validated(service, schema, text)
@@ -75,7 +75,7 @@ async function readText(service: string, response: Response, maxBytes: number): 
   for await (const chunk of response.body ?? []) {
     bytes += chunk.byteLength
     if (bytes > maxBytes)
-      throw new UpstreamError('too-large', service, `answered more than ${maxBytes} bytes`)
+      throw new UpstreamError('too-large', { service }, `answered more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
@@ -86,9 +86,14 @@ function validated<S extends v.GenericSchema>(service: string, schema: S, text: 
   try {
     json = JSON.parse(text)
   } catch (cause) {
-    throw new UpstreamError('unreadable', service, `answered something that is not JSON: ${start(text)}`, {
-      cause,
-    })
+    throw new UpstreamError(
+      'unreadable',
+      { service },
+      `answered something that is not JSON: ${start(text)}`,
+      {
+        cause,
+      },
+    )
   }
   const parsed = v.safeParse(schema, json)
   if (parsed.success) return parsed.output
@@ -96,7 +101,7 @@ function validated<S extends v.GenericSchema>(service: string, schema: S, text: 
   const where = v.getDotPath(issue) ?? 'the answer'
   throw new UpstreamError(
     'unreadable',
-    service,
+    { service },
     `answered JSON of another shape: ${where}: ${issue.message}`,
     {
       cause: new v.ValiError(parsed.issues),
@@ -107,7 +112,7 @@ function validated<S extends v.GenericSchema>(service: string, schema: S, text: 
 function refusal(request: JsonRequest<v.GenericSchema>, response: Response, text: string): UpstreamError {
   const { service, token } = request
   const said = token === undefined ? start(text) : token.redact(start(text))
-  return new UpstreamError(reasonOf(response.status), service, `answered ${response.status}: ${said}`, {
+  return new UpstreamError(reasonOf(response.status), { service }, `answered ${response.status}: ${said}`, {
     status: response.status,
     retryAfterMs: retryAfterIn(response.headers.get('retry-after'), Date.now()),
   })

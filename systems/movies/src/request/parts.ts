@@ -18,4 +18,6 @@ export interface Parts {
   readonly version: number
   readonly details: DetailSource
   readonly log: Log
+  /** Comes back while Redis answers. */
+  readonly ready?: () => Promise<unknown>
 }

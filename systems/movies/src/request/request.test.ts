@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 
 import { type Proxy, startProxy } from '../../../../test-support/proxy.ts'
 import { catalogueOf, loadCatalogue } from '../catalogue/catalogue.ts'
-import { listen } from '../server/listen.ts'
+import { survived } from '../../../../test-support/hostile-http.ts'
 import { movieServer } from '../server/movie-server.ts'
 import { openParts, type OpenedParts } from '../server/open-parts.ts'
 import { startTmdbStandIn } from '../tmdb/stand-in.ts'
@@ -25,6 +25,7 @@ interface Line {
 }
 
 interface World {
+  readonly url: string
   readonly redis: TemporaryRedis
   readonly proxy: Proxy
   readonly parts: OpenedParts
@@ -65,7 +66,7 @@ async function world(circumstances: Circumstances = {}): Promise<World> {
     },
   )
   if (isUp) await parts.opened.ready()
-  const server = await listen(movieServer(parts), 0)
+  const server = await movieServer(parts).listen()
   onTestFinished(async () => {
     await server.close()
     parts.opened.close()
@@ -77,6 +78,7 @@ async function world(circumstances: Circumstances = {}): Promise<World> {
     proxy,
     parts,
     lines,
+    url: server.url,
     async get(path) {
       const response = await fetch(server.url + path)
       return { status: response.status, headers: response.headers, body: await response.json() }
@@ -327,4 +329,15 @@ describe('TMDB', () => {
       expect(stored).not.toContain('belongs_to_collection')
     },
   )
+})
+
+test('no request ends it, and it is ready while Redis answers', async () => {
+  const { url, proxy } = await world()
+  expect(await survived(url)).toEqual([])
+  const ready = async () => (await fetch(`${url}/readyz`)).status
+  expect(await ready()).toBe(200)
+  proxy.refuse()
+  proxy.cut()
+  await eventually(async () => expect(await ready()).toBe(503))
+  expect((await fetch(`${url}/livez`)).status).toBe(200)
 })

@@ -59,5 +59,6 @@ export async function openParts(environment: Environment, options: OpenPartsOpti
     details,
     trending,
     log,
+    ready: () => opened.connection.send(['PING'], { firstKey: 0, keyCount: 0 }),
   }
 }

@@ -1,7 +1,6 @@
 import { jsonLog } from '../log.ts'
 import { program, report } from '@keyspec-systems/program'
 import { wholeNumber } from '../settings.ts'
-import { listen } from './listen.ts'
 import { movieServer } from './movie-server.ts'
 import { openParts } from './open-parts.ts'
 
@@ -11,7 +10,7 @@ await program('movies', async (stop) => {
   const log = jsonLog((line) => console.log(line))
   const parts = await openParts(process.env, { log, signal: stop })
   try {
-    const { url, close } = await listen(movieServer(parts), wholeNumber(process.env, 'PORT', 0))
+    const { url, close } = await movieServer(parts).listen(wholeNumber(process.env, 'PORT', 0))
     log.info('listening', { url, understanding: parts.understander.model, details: parts.details.name })
     report({ ready: true, url })
     if (!stop.aborted) await new Promise((resolve) => stop.addEventListener('abort', resolve))

@@ -45,9 +45,16 @@ async function student(
   const post = async (kind: string, path: string, body: object | string | Buffer) => {
     if (stop.aborted) return
     const startedAt = performance.now()
-    const sent = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+    const isFile = typeof body === 'string' || Buffer.isBuffer(body)
+    const sent = isFile ? body : JSON.stringify(body)
+    const headers: Record<string, string> = isFile ? {} : { 'Content-Type': 'application/json' }
     try {
-      const response = await fetch(url + path, { method: 'POST', body: sent as string, signal: stop })
+      const response = await fetch(url + path, {
+        method: 'POST',
+        body: sent as string,
+        headers,
+        signal: stop,
+      })
       await response.arrayBuffer()
       tallies.add(kind, response.status, performance.now() - startedAt)
     } catch (error) {

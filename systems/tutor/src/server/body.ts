@@ -1,40 +1,15 @@
-import type { IncomingMessage } from 'node:http'
-
+import { type Call, Problem } from '@keyspec-systems/program/http'
 import * as v from 'valibot'
-
-import { Problem } from './problem.ts'
 
 /** A question, a page address, a video and the like are short. */
 const MAX_JSON_BYTES = 64 * 1024
 
-/** The body of a request; a 413 where it is too large. */
-export async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Uint8Array>) {
-    bytes += chunk.byteLength
-    if (bytes > maxBytes) throw new Problem(413, `The body has more than ${maxBytes} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
 /** The body of a request as JSON of a shape; a 400 says what is wrong with it. */
-export async function jsonOf<S extends v.GenericSchema>(
-  request: IncomingMessage,
-  schema: S,
-): Promise<v.InferOutput<S>> {
-  const text = (await bodyOf(request, MAX_JSON_BYTES)).toString('utf8')
-  let json: unknown
-  try {
-    json = JSON.parse(text === '' ? '{}' : text)
-  } catch (error) {
-    throw new Problem(400, `The body is not JSON: ${(error as Error).message}`)
-  }
-  const parsed = v.safeParse(schema, json)
+export async function jsonOf<S extends v.GenericSchema>(call: Call, schema: S): Promise<v.InferOutput<S>> {
+  const parsed = v.safeParse(schema, await call.json(MAX_JSON_BYTES))
   if (parsed.success) return parsed.output
   const [issue] = parsed.issues
-  throw new Problem(400, `${v.getDotPath(issue) ?? 'The body'}: ${issue.message}`)
+  throw new Problem(400, `${v.getDotPath(issue) ?? 'The body'} is not as it should be`)
 }
 
 const id = v.pipe(v.string(), v.nonEmpty(), v.maxLength(200))

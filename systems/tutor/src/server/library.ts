@@ -10,7 +10,7 @@ import type { Ocr } from '../upload/ocr.ts'
 import type { DownloadLimits } from '../web/download.ts'
 import { normaliseUrl } from '../web/normalise-url.ts'
 import { readPage } from '../web/read-page.ts'
-import { Problem } from './problem.ts'
+import { Problem } from '@keyspec-systems/program/http'
 
 /** What the library reads with. */
 export interface LibraryOptions {

@@ -1,46 +1,10 @@
 import { ConflictError, isUnavailable, KeyError } from 'keyspec'
 import { type Endpoint } from '../schema.ts'
 import { UpstreamError } from '@keyspec-systems/model/http'
+import { Problem } from '@keyspec-systems/program/http'
 import { UploadError, type UploadReason } from '../upload/upload-error.ts'
 import { UrlError } from '../web/normalise-url.ts'
 import { PageError } from '../web/page-error.ts'
-
-/** An answer that says what is wrong: a problem document (RFC 9457). */
-export class Problem extends Error {
-  override readonly name = 'Problem'
-  readonly status: number
-  /** `about:blank` means that the status says it all. */
-  readonly type: string
-  readonly title: string
-  readonly headers: Readonly<Record<string, string>>
-  /** Members beyond those of RFC 9457. */
-  readonly more: Readonly<Record<string, unknown>>
-
-  constructor(
-    status: number,
-    detail: string,
-    about: {
-      readonly type?: string
-      readonly title?: string
-      readonly headers?: Readonly<Record<string, string>>
-      readonly more?: Readonly<Record<string, unknown>>
-      readonly cause?: unknown
-    } = {},
-  ) {
-    super(detail, about.cause === undefined ? {} : { cause: about.cause })
-    this.status = status
-    this.type = about.type ?? 'about:blank'
-    this.title = about.title ?? titles[status] ?? 'Error'
-    this.headers = about.headers ?? {}
-    this.more = about.more ?? {}
-  }
-
-  /** The document. */
-  get document(): Record<string, unknown> {
-    const { type, title, status, message: detail, more } = this
-    return { type, title, status, detail, ...more }
-  }
-}
 
 /** Too many requests: the problem type that draft-ietf-httpapi-ratelimit-headers registers. */
 export function quotaExceeded(endpoint: Endpoint, limit: number, retryAfterMs: number): Problem {
@@ -71,21 +35,6 @@ export function problemOf(error: unknown): Problem {
   if (isProgrammers(error)) return new Problem(500, 'The tutor failed', { cause: error })
   if (isUnavailable(error)) return away(503, 'Sessions cannot be reached now', error)
   return new Problem(500, 'The tutor failed', { cause: error })
-}
-
-const titles: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  409: 'Conflict',
-  413: 'Content Too Large',
-  415: 'Unsupported Media Type',
-  422: 'Unprocessable Content',
-  500: 'Internal Server Error',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
 }
 
 const uploadStatus: Readonly<Record<UploadReason, number>> = {

@@ -4,7 +4,6 @@ import { openTutor } from '../keyspace.ts'
 import { settings, wholeNumber } from '../settings.ts'
 import { openTranscripts } from '../transcript/endpoint.ts'
 import { openOcr } from '../upload/ocr.ts'
-import { closeServer, listen } from './serve.ts'
 import { tutorServer } from './tutor-server.ts'
 
 // The service by itself, on 127.0.0.1, over the Redis at REDIS_URL, whether that is there already or not. PORT (8080 unless
@@ -15,11 +14,11 @@ try {
   const opened = openTutor(given)
   const model = openModel(env)
   const server = tutorServer({ opened, model, ocr: openOcr(env), transcripts: openTranscripts(env) })
-  const url = await listen(server, wholeNumber('PORT', env['PORT']?.trim() || '8080'))
+  const { url, close } = await server.listen(wholeNumber('PORT', env['PORT']?.trim() || '8080'))
   console.log(`the tutor listens on ${url}, with ${model.answerer.model} and ${model.embedder.model}`)
   if (!given.rateLimitEnabled) console.error('RATE_LIMIT_ENABLED is false: nobody is limited')
   const end = async () => {
-    await closeServer(server)
+    await close()
     opened.close()
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void end())

@@ -3,12 +3,12 @@ import { serveStandIn, startModelStandIn } from '@keyspec-systems/model/stand-in
 import { eventually, startRedis, type TemporaryRedis } from 'keyspec/testing'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
+import { survived } from '../../../../test-support/hostile-http.ts'
 import { openTutor, type Opened, type RedisSettings } from '../keyspace.ts'
 import { sample } from '../resource/sample.ts'
 import type { Session } from '../shape/session.ts'
 import { openTranscripts } from '../transcript/endpoint.ts'
 import { openOcr } from '../upload/ocr.ts'
-import { closeServer, listen } from './serve.ts'
 import { tutorServer } from './tutor-server.ts'
 import type { Answered } from './tutoring.ts'
 
@@ -208,6 +208,12 @@ test('a transcript is learned from; a video without one is a 404', async () => {
   expect((await call('POST', path, { video: 'nothing' })).status).toBe(400)
 })
 
+test('no request ends it, and it is ready while Redis answers', async () => {
+  const { url } = await service()
+  expect(await survived(url)).toEqual([])
+  expect((await fetch(`${url}/readyz`)).status).toBe(200)
+})
+
 test('what is not as it should be is refused in words', async () => {
   const { call } = await service()
   expect(await call('POST', '/sessions', {})).toMatchObject({
@@ -220,7 +226,7 @@ test('what is not as it should be is refused in words', async () => {
   expect(await call('GET', '/nothing')).toMatchObject({ status: 404 })
   const user = newUser()
   await call('POST', '/sessions', { user_id: user })
-  expect(await call('POST', `/sessions/${user}/questions`, undefined, '{')).toMatchObject({ status: 400 })
+  expect(await call('POST', `/sessions/${user}/questions`, undefined, '{')).toMatchObject({ status: 415 })
   expect(await call('POST', `/sessions/${user}/questions`, { question: ' ' })).toMatchObject({ status: 400 })
   const png = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
   expect(await call('POST', `/sessions/${user}/files?name=a.png`, undefined, png)).toMatchObject({
@@ -323,7 +329,9 @@ interface Reply {
 }
 type Call = (method: string, path: string, json?: object, raw?: string | Uint8Array) => Promise<Reply>
 
-async function service(given: Given = {}): Promise<{ readonly call: Call; readonly opened: Opened }> {
+async function service(
+  given: Given = {},
+): Promise<{ readonly call: Call; readonly opened: Opened; readonly url: string }> {
   const { settings = {}, env = {}, patience = {}, pages } = given
   const opened = openTutor({ redisUrl: redis.url, ...settings }, { patienceMs: 1_000, log: () => {} })
   if (settings.redisUrl === undefined) await opened.connected
@@ -335,9 +343,9 @@ async function service(given: Given = {}): Promise<{ readonly call: Call; readon
     ...(pages && { pages }),
     log: () => {},
   })
-  const url = await listen(server)
+  const { url, close } = await server.listen()
   onTestFinished(async () => {
-    await closeServer(server, 0)
+    await close()
     opened.close()
   })
   const call: Call = async (method, path, json, raw) => {
@@ -345,6 +353,7 @@ async function service(given: Given = {}): Promise<{ readonly call: Call; readon
     const response = await fetch(url + path, {
       method,
       ...(body === undefined ? {} : { body: body as string }),
+      ...(json === undefined ? {} : { headers: { 'Content-Type': 'application/json' } }),
     })
     const text = await response.text()
     return {
@@ -353,7 +362,7 @@ async function service(given: Given = {}): Promise<{ readonly call: Call; readon
       body: text === '' ? undefined : JSON.parse(text),
     }
   }
-  return { call, opened }
+  return { call, opened, url }
 }
 
 async function addFile(

@@ -15,7 +15,7 @@ import { decide, facetsOf, RELATEDNESS_THRESHOLD } from '../topic/decide.ts'
 import { suggestionsFrom } from '../topic/suggestion.ts'
 import { cachedEmbed } from './cached-embed.ts'
 import type { Library } from './library.ts'
-import { Problem } from './problem.ts'
+import { Problem } from '@keyspec-systems/program/http'
 
 /** What the tutor works with. */
 export interface TutoringOptions {
