@@ -1,3 +1,4 @@
+import type { FromSchema, JSONSchema } from 'json-schema-to-ts'
 import type { Connection } from 'keyspec'
 import type { Config } from './config/config.ts'
 import type { ExitCode } from './failure.ts'
@@ -33,24 +34,34 @@ export type Given<O extends Options> = {
     : boolean
 }
 
+/** What a record of this JSON Schema is. */
+export type RecordOf<S> = S extends JSONSchema ? Accepted<FromSchema<S>> : object
+
+/** What may be given for it: lists that are only read, and `undefined` for what may be absent. */
+type Accepted<T> = T extends readonly (infer I)[]
+  ? readonly Accepted<I>[]
+  : T extends object
+    ? { readonly [N in keyof T]: {} extends Pick<T, N> ? Accepted<T[N]> | undefined : Accepted<T[N]> }
+    : T
+
 /** A verb of the command line: what it takes, what it prints, and what it does. */
-export interface Command<O extends Options = Options> {
+export interface Command<O extends Options = Options, S extends JSONSchema = any> {
   /** What stands behind the verb, in the help: `KEY`, `[FILE]`. */
   readonly operands?: string
   readonly options: O
   /** Whole command lines, and what each is for. */
   readonly examples: readonly (readonly [line: string, about: string])[]
-  /** JSON Schema of what `--json` prints: of each line, or of the one document. */
-  readonly json: { readonly form: 'lines' | 'document'; readonly schema: object }
-  run(call: Call<O>): Promise<ExitCode>
+  /** JSON Schema of what `--json` prints, of each line or of the one document: `out.record` takes nothing else. */
+  readonly json: { readonly form: 'lines' | 'document'; readonly schema: S }
+  run(call: Call<O, RecordOf<S>>): Promise<ExitCode>
 }
 
 /** One call of a command: what it was given, and what it may use. */
-export interface Call<O extends Options = Options> {
+export interface Call<O extends Options = Options, R = never> {
   readonly options: Given<O>
   readonly operands: readonly string[]
   /** Standard output: data. */
-  readonly out: Output
+  readonly out: Output<R>
   /** Standard error: messages and progress. */
   readonly log: Log
   /** Aborted by Ctrl-C: a command stops where it can be resumed, and says how. */
@@ -85,6 +96,8 @@ export interface Settings extends Config {
 }
 
 /** Keeps the names and types of a command's options. */
-export function command<const O extends Options>(described: Command<O>): Command<O> {
+export function command<const O extends Options, const S extends JSONSchema>(
+  described: Command<O, S>,
+): Command<O, S> {
   return described
 }

@@ -2,7 +2,7 @@ import { remedyText } from '../render/remedy.ts'
 import { watch } from '../terminal/watch.ts'
 import { resolve } from 'node:path'
 import { audit as auditKeys, type AuditResult, type Finding, type SnapshotSource } from '@keyspec/inspect'
-import { type Call, command, type Settings } from '../command.ts'
+import { type Call, command, type Settings, type RecordOf } from '../command.ts'
 import { exit, type ExitCode, misused } from '../failure.ts'
 import { serverOptions } from '../options.ts'
 import { count, counted } from '../render/units.ts'
@@ -45,7 +45,7 @@ export const audit = command({
 })
 
 async function report(
-  call: Call<typeof options>,
+  call: Call<typeof options, RecordOf<typeof auditJson>>,
   { from, snapshot }: Keys,
   { schema, prefix }: Settings,
   asked: Asked,

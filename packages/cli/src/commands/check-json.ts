@@ -5,7 +5,7 @@ const place = {
   pattern: { type: 'string' },
   message: { type: 'string' },
   advice: { type: 'string' },
-}
+} as const
 
 /** JSON Schema of a line of `keyspec check --json`: an issue of the schema, or a change since a manifest. */
 export const checkLine = {
@@ -51,4 +51,4 @@ export const checkLine = {
       additionalProperties: false,
     },
   ],
-}
+} as const

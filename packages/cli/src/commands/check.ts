@@ -10,7 +10,7 @@ import {
   type Manifest,
   withEvidence,
 } from '@keyspec/inspect'
-import { type Call, command, type Settings } from '../command.ts'
+import { type Call, command, type Settings, type Options, type RecordOf } from '../command.ts'
 import { manifestOf } from '../config/manifest-of.ts'
 import { exit, Failure, misused, reason } from '../failure.ts'
 import { schemaOptions, serverOptions } from '../options.ts'
@@ -84,11 +84,14 @@ export const check = command({
   },
 })
 
-type Shown = Pick<Call, 'out'>
+type Shown = Pick<Call<Options, RecordOf<typeof checkLine>>, 'out'>
 
 function show(
   { out }: Shown,
-  issue: Omit<LintIssue, 'code'> & { readonly code: string; readonly place?: string },
+  issue: Omit<LintIssue, 'code'> & {
+    readonly code: LintIssue['code'] | 'declaration'
+    readonly place?: string
+  },
 ) {
   const { severity, code, message, advice } = issue
   const sign = severity === 'error' ? out.paint.red('error') : out.paint.yellow('warning')

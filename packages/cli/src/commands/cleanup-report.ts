@@ -1,4 +1,5 @@
 import type { CleanupResult, PolicyProblem, ViolationSum } from '@keyspec/inspect'
+import type { RecordOf } from '../command.ts'
 import { table } from '../render/table.ts'
 import { count } from '../render/units.ts'
 import type { Output } from '../terminal/output.ts'
@@ -60,7 +61,11 @@ export function overdueText(found: CleanupResult, paint: Paint): string {
 }
 
 /** Prints what was found or done, as text or JSON. */
-export function reportOverdue(out: Output, found: CleanupResult, complete: boolean): void {
+export function reportOverdue(
+  out: Output<RecordOf<typeof cleanupSchema>>,
+  found: CleanupResult,
+  complete: boolean,
+): void {
   if (!out.json) return out.text(overdueText(found, out.paint))
   for (const row of found.violations) out.record({ record: 'finding', ...row }, () => '')
   out.record(
@@ -75,7 +80,7 @@ export function reportOverdue(out: Output, found: CleanupResult, complete: boole
   )
 }
 
-const amount = { type: 'integer', minimum: 0 }
+const amount = { type: 'integer', minimum: 0 } as const
 
 /** What a line of `keyspec cleanup --json` is. */
 export const cleanupSchema = {
@@ -86,7 +91,7 @@ export const cleanupSchema = {
       properties: {
         record: { const: 'finding' },
         entry: { type: 'string' },
-        problem: { enum: Object.keys(WORDS) },
+        problem: { enum: Object.keys(WORDS) as PolicyProblem[] },
         keys: amount,
         fixed: { ...amount, description: 'given a time to live, or deleted for being idle' },
         ageUnknown: { ...amount, description: 'live from their creation, which no server remembers' },
@@ -109,4 +114,4 @@ export const cleanupSchema = {
       additionalProperties: false,
     },
   ],
-}
+} as const

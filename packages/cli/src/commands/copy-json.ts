@@ -1,11 +1,4 @@
-const amount = { type: 'integer', minimum: 0 }
-const samples = { type: 'array', items: { type: 'string' }, maxItems: 5 }
-const object = (properties: object) => ({
-  type: 'object',
-  properties,
-  required: Object.keys(properties),
-  additionalProperties: false,
-})
+import { count as amount, fewKeys as samples, object } from './record-schema.ts'
 
 /** What a line of `keyspec copy --json` is. */
 export const copySchema = {
@@ -35,4 +28,4 @@ export const copySchema = {
       }),
     },
   ],
-}
+} as const

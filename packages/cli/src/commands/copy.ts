@@ -8,7 +8,7 @@ import {
   selectKeys,
 } from '@keyspec/inspect'
 import { withoutPassword } from '../address.ts'
-import { type Call, command } from '../command.ts'
+import { type Call, command, type Options, type RecordOf } from '../command.ts'
 import { refusal } from '../confirmation.ts'
 import { exit, type ExitCode, misused } from '../failure.ts'
 import { confirmOptions, selectionOf, selectionOptions, serverOptions } from '../options.ts'
@@ -123,7 +123,7 @@ function previewLines(
 }
 
 function report(
-  { out, log }: Pick<Call, 'out' | 'log'>,
+  { out, log }: Pick<Call<Options, RecordOf<typeof copySchema>>, 'out' | 'log'>,
   policy: Policy,
   { keys, copied, kept, expired, gone, bytes: size, samples }: CopyResult,
 ): ExitCode {

@@ -11,7 +11,7 @@ let redis: TemporaryRedis
 let other: string
 const folder = mkdtempSync(join(tmpdir(), 'keyspec-diff-'))
 const file = join(folder, 'shop.keyspec')
-const isLine = new Ajv2020({ allowUnionTypes: true }).compile(diff.json.schema)
+const isLine = new Ajv2020({ allowUnionTypes: true }).compile(diff.json.schema as object)
 const run = (...words: string[]) => keyspec(words, { env: { REDIS_URL: redis.url } })
 const compare = (...words: string[]) => run('diff', ...words, '--max-load', '1')
 

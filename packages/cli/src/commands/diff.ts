@@ -12,12 +12,13 @@ import {
   selectKeys,
   type Side,
 } from '@keyspec/inspect'
-import { type Call, command } from '../command.ts'
+import { type Call, command, type Options, type RecordOf } from '../command.ts'
 import { exit, type ExitCode, misused } from '../failure.ts'
 import { selectionOf, selectionOptions, serverOptions } from '../options.ts'
 import { counted, time } from '../render/units.ts'
 import { watch, watchChange } from '../terminal/watch.ts'
 import { withArchive } from './archive-file.ts'
+import { count as amount, object } from './record-schema.ts'
 
 const options = {
   ...serverOptions,
@@ -34,7 +35,37 @@ const side = {
   },
   required: ['type', 'ttlMs'],
   additionalProperties: false,
-}
+} as const
+
+const diffSchema = {
+  oneOf: [
+    {
+      type: 'object',
+      properties: {
+        record: { const: 'difference' },
+        key: { type: 'string' },
+        entry: { type: ['string', 'null'], description: 'null: no entry owns it' },
+        kind: { enum: ['only-here', 'only-there', 'different'] },
+        what: {
+          type: 'array',
+          items: { enum: ['type', 'value', 'ttl', 'bytes'] },
+          description: 'bytes: the dumps differ, and whether the values do cannot be told',
+        },
+        here: { ...side, description: 'on the configured server; absent where it is not there' },
+        there: { ...side, description: 'on the other side' },
+      },
+      required: ['record', 'key', 'entry', 'kind', 'what'],
+      additionalProperties: false,
+    },
+    object({
+      record: { const: 'summary' },
+      compared: amount,
+      onlyHere: amount,
+      onlyThere: amount,
+      different: amount,
+    }),
+  ],
+} as const
 
 /** `keyspec diff` */
 export const diff = command({
@@ -47,40 +78,7 @@ export const diff = command({
   ],
   json: {
     form: 'lines',
-    schema: {
-      oneOf: [
-        {
-          type: 'object',
-          properties: {
-            record: { const: 'difference' },
-            key: { type: 'string' },
-            entry: { type: ['string', 'null'], description: 'null: no entry owns it' },
-            kind: { enum: ['only-here', 'only-there', 'different'] },
-            what: {
-              type: 'array',
-              items: { enum: ['type', 'value', 'ttl', 'bytes'] },
-              description: 'bytes: the dumps differ, and whether the values do cannot be told',
-            },
-            here: { ...side, description: 'on the configured server; absent where it is not there' },
-            there: { ...side, description: 'on the other side' },
-          },
-          required: ['record', 'key', 'entry', 'kind', 'what'],
-          additionalProperties: false,
-        },
-        {
-          type: 'object',
-          properties: Object.fromEntries([
-            ['record', { const: 'summary' }],
-            ...['compared', 'onlyHere', 'onlyThere', 'different'].map((name) => [
-              name,
-              { type: 'integer', minimum: 0 },
-            ]),
-          ]),
-          required: ['record', 'compared', 'onlyHere', 'onlyThere', 'different'],
-          additionalProperties: false,
-        },
-      ],
-    },
+    schema: diffSchema,
   },
   async run(call) {
     const [other] = call.operands
@@ -108,7 +106,10 @@ export const diff = command({
   },
 })
 
-async function report(call: Call, comparing: Operation<DiffResult, DiffStep>): Promise<ExitCode> {
+async function report(
+  call: Call<Options, RecordOf<typeof diffSchema>>,
+  comparing: Operation<DiffResult, DiffStep>,
+): Promise<ExitCode> {
   const { out, log } = call
   const found = await watchChange(call, comparing, {
     done: 'compared',
@@ -131,7 +132,7 @@ async function report(call: Call, comparing: Operation<DiffResult, DiffStep>): P
 }
 
 function recordOf({ key, entry, kind, what, here, there }: Difference) {
-  return { record: 'difference', key: escapeKey(key), entry: entry ?? null, kind, what, here, there }
+  return { record: 'difference' as const, key: escapeKey(key), entry: entry ?? null, kind, what, here, there }
 }
 
 function textOf({ key, kind, what, here, there }: Difference): string {

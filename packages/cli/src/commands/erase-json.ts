@@ -1,5 +1,5 @@
-const name = { type: ['string', 'null'] }
-const amount = { type: 'integer', minimum: 0 }
+const name = { type: ['string', 'null'] } as const
+const amount = { type: 'integer', minimum: 0 } as const
 
 /** What a line of `keyspec erase --json` is. */
 export const eraseSchema = {
@@ -40,4 +40,4 @@ export const eraseSchema = {
       additionalProperties: false,
     },
   ],
-}
+} as const

@@ -99,7 +99,7 @@ const NOTHING: EraseResult = { keys: 0, bytes: 0, shares: [] }
 
 function previewRecord({ entry, program, forever, spared, keys, bytes: size, samples }: EraseShare) {
   return {
-    record: 'preview',
+    record: 'preview' as const,
     entry: entry ?? null,
     program: program ?? null,
     forever,

@@ -11,7 +11,7 @@ import { watchChange } from '../terminal/watch.ts'
 import { version } from '../version.ts'
 import { wholeFile } from './export-file.ts'
 
-const amount = { type: 'integer', minimum: 0 }
+const amount = { type: 'integer', minimum: 0 } as const
 
 /** `keyspec export` */
 export const exportCommand = command({

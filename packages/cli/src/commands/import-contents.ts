@@ -8,7 +8,7 @@ export function contentsRecord(contents: ArchiveContents) {
   const { header, types, entries, expiry, largest } = contents
   const { createdAtMs, keyspec, server, dumpVersion, title, prefix, schema } = header
   return {
-    record: 'contents',
+    record: 'contents' as const,
     createdAtMs,
     keyspec,
     server,

@@ -1,21 +1,8 @@
-const amount = { type: 'integer', minimum: 0 }
-const instant = { type: 'integer', description: 'in ms since the epoch' }
-const samples = { type: 'array', items: { type: 'string' }, maxItems: 5 }
-const sums = (of: object) => ({
-  type: 'array',
-  items: {
-    type: 'object',
-    properties: { ...of, keys: amount, bytes: amount },
-    required: [...Object.keys(of), 'keys', 'bytes'],
-    additionalProperties: false,
-  },
-})
-const object = (properties: object, optional: readonly string[] = []) => ({
-  type: 'object',
-  properties,
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  additionalProperties: false,
-})
+import { count as amount, fewKeys as samples, object } from './record-schema.ts'
+
+const instant = { type: 'integer', description: 'in ms since the epoch' } as const
+const sums = <const P extends object>(of: P) =>
+  ({ type: 'array', items: object({ ...of, keys: amount, bytes: amount }) }) as const
 
 /** What a line of `keyspec import --json` is. */
 export const importSchema = {
@@ -74,4 +61,4 @@ export const importSchema = {
       }),
     },
   ],
-}
+} as const

@@ -8,7 +8,7 @@ import {
   previewImport,
   schemaDigest,
 } from '@keyspec/inspect'
-import { type Call, command } from '../command.ts'
+import { type Call, command, type Options, type RecordOf } from '../command.ts'
 import { refusal } from '../confirmation.ts'
 import { exit, type ExitCode, misused } from '../failure.ts'
 import { confirmOptions, serverOptions } from '../options.ts'
@@ -54,7 +54,7 @@ export const importCommand = command({
 })
 
 async function read(
-  call: Call<typeof options>,
+  call: Call<typeof options, RecordOf<typeof importSchema>>,
   file: string,
   source: ArchiveSource,
   policy: (typeof POLICIES)[number],
@@ -132,7 +132,7 @@ function previewLines(
 }
 
 function report(
-  { out, log }: Pick<Call, 'out' | 'log'>,
+  { out, log }: Pick<Call<Options, RecordOf<typeof importSchema>>, 'out' | 'log'>,
   policy: (typeof POLICIES)[number],
   { records, restored, kept, expired, samples }: ImportResult,
 ): ExitCode {

@@ -16,20 +16,29 @@ export const stateWords: Readonly<Record<MigrateState, string>> = {
   decoded: 'read by the entry’s codec, as a sample',
 }
 
-const action = { enum: ['plan', 'run', 'verify', 'rollback'] }
-const states = Object.keys(stateWords)
+const action = { enum: ['plan', 'run', 'verify', 'rollback'] } as const
+const states = Object.keys(stateWords) as MigrateState[]
+const described = (state: MigrateState) =>
+  ({ type: 'integer', minimum: 1, description: stateWords[state] }) as const
 const counts = {
   type: 'object',
   description: 'keys by what was found of them or became of them; what is not named is 0',
-  properties: Object.fromEntries(
-    Object.entries(stateWords).map(([state, description]) => [
-      state,
-      { type: 'integer', minimum: 1, description },
-    ]),
-  ),
-  required: [],
+  properties: {
+    waiting: described('waiting'),
+    conflict: described('conflict'),
+    nameless: described('nameless'),
+    unknown: described('unknown'),
+    migrated: described('migrated'),
+    moved: described('moved'),
+    dropped: described('dropped'),
+    gone: described('gone'),
+    note: described('note'),
+    'without-ttl': described('without-ttl'),
+    undecodable: described('undecodable'),
+    decoded: described('decoded'),
+  } satisfies Record<MigrateState, object>,
   additionalProperties: false,
-}
+} as const
 
 /** What a line of `keyspec migrate --json` is. */
 export const migrateSchema = {
@@ -73,4 +82,4 @@ export const migrateSchema = {
       additionalProperties: false,
     },
   ],
-}
+} as const

@@ -1,9 +1,10 @@
 import { escapeKey, type MigrateResult, type MigrateRule, type MigrateState } from '@keyspec/inspect'
+import type { RecordOf } from '../command.ts'
 import { table } from '../render/table.ts'
 import { bytes, count } from '../render/units.ts'
 import type { Output } from '../terminal/output.ts'
 import type { Paint } from '../terminal/paint.ts'
-import { stateWords } from './migrate-json.ts'
+import { type migrateSchema, stateWords } from './migrate-json.ts'
 
 /** What one does with a migration. */
 export type Action = 'plan' | 'run' | 'verify' | 'rollback'
@@ -40,7 +41,12 @@ export function countOf({ counts }: MigrateResult, ...states: readonly MigrateSt
 }
 
 /** Prints what was found or done, as text or JSON. */
-export function report(out: Output, action: Action, found: MigrateResult, complete: boolean): void {
+export function report(
+  out: Output<RecordOf<typeof migrateSchema>>,
+  action: Action,
+  found: MigrateResult,
+  complete: boolean,
+): void {
   if (!out.json) return out.text(reportText(action, found, out.paint))
   for (const sum of found.rules) out.record(ruleRecord(action, sum), () => '')
   const states = Object.keys(stateWords) as MigrateState[]
@@ -82,7 +88,7 @@ export function reportText(action: Action, found: MigrateResult, paint: Paint): 
 
 function ruleRecord(action: Action, { rule, counts, samples, bytes: size }: MigrateRule) {
   return {
-    record: 'rule',
+    record: 'rule' as const,
     action,
     entry: rule.entry,
     program: rule.spec.external?.by ?? null,

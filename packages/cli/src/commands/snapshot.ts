@@ -90,7 +90,7 @@ export function snapshotText({ facts }: SnapshotSource): string {
 }
 
 /** The same for programs; see `snapshotSchema`. */
-export function snapshotJson({ facts }: SnapshotSource): object {
+export function snapshotJson({ facts }: SnapshotSource) {
   const [first] = facts
   const { takenAtMs } = first ?? {}
   return {

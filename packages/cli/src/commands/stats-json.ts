@@ -1,3 +1,4 @@
+import { object } from './record-schema.ts'
 import { snapshotSchema } from './snapshot.ts'
 
 const estimate = {
@@ -20,18 +21,9 @@ const named = {
   },
 } as const
 
-const buckets = (below: string) => ({
-  type: 'array',
-  items: {
-    type: 'object',
-    properties: {
-      [below]: { type: 'number', description: 'absent in the last bucket, which has no bound' },
-      ...portion,
-    },
-    required: ['keys', 'share'],
-    additionalProperties: false,
-  },
-})
+const below = { type: 'number', description: 'absent in the last bucket, which has no bound' } as const
+const times = { type: 'array', items: object({ belowMs: below, ...portion }, ['belowMs']) } as const
+const sizes = { type: 'array', items: object({ belowBytes: below, ...portion }, ['belowBytes']) } as const
 
 const tallied = {
   keys: estimate,
@@ -40,9 +32,9 @@ const tallied = {
   types: named,
   encodings: named,
   forever: { type: 'object', properties: portion, required: ['keys', 'share'], additionalProperties: false },
-  ttl: buckets('belowMs'),
-  sizes: buckets('belowBytes'),
-  idle: { ...buckets('belowMs'), description: 'empty where the server does not know' },
+  ttl: times,
+  sizes: sizes,
+  idle: { ...times, description: 'empty where the server does not know' },
 } as const
 
 const count = { type: 'integer', minimum: 0 } as const
@@ -61,21 +53,19 @@ export const statsJson = {
     exact: { type: 'boolean', description: 'whether all keys were looked at' },
     looked: { ...count, description: 'how many keys were looked at' },
     of: { ...count, description: 'how many keys the server has' },
-    all: { type: 'object', properties: tallied, required: Object.keys(tallied), additionalProperties: false },
+    all: object(tallied),
     groups: {
       type: 'array',
-      items: {
-        type: 'object',
-        properties: {
+      items: object(
+        {
           name: {
             type: 'string',
             description: 'an entry or a prefix; absent for keys of no entry, or the rest of the prefixes',
           },
           ...tallied,
         },
-        required: Object.keys(tallied),
-        additionalProperties: false,
-      },
+        ['name'],
+      ),
     },
     biggest: {
       type: 'array',

@@ -99,12 +99,12 @@ const MOST_TOP = 1000
 
 function jsonOf(
   { exact, looked, of, all, groups, biggest }: Stats,
-  by: string,
+  by: 'entry' | 'prefix',
   snapshot: SnapshotSource | undefined,
-): object {
+) {
   return {
     by,
-    sizes: snapshot === undefined ? 'memory' : 'serialized',
+    sizes: snapshot === undefined ? ('memory' as const) : ('serialized' as const),
     ...(snapshot === undefined ? {} : { snapshot: snapshotJson(snapshot) }),
     exact,
     looked,
@@ -116,8 +116,6 @@ function jsonOf(
 }
 
 function talliedJson({ keys, bytes: memory, share, types, encodings, forever, ttl, sizes, idle }: KeyStats) {
-  const bounded = (buckets: readonly Bucket[], name: string) =>
-    buckets.map(({ below, ...rest }) => (below === undefined ? rest : { [name]: below, ...rest }))
   return {
     keys,
     bytes: memory,
@@ -125,10 +123,18 @@ function talliedJson({ keys, bytes: memory, share, types, encodings, forever, tt
     types,
     encodings,
     forever,
-    ttl: bounded(ttl, 'belowMs'),
-    sizes: bounded(sizes, 'belowBytes'),
-    idle: bounded(idle, 'belowMs'),
+    ttl: ttl.map(belowMs),
+    sizes: sizes.map(belowBytes),
+    idle: idle.map(belowMs),
   }
+}
+
+function belowMs({ below, ...rest }: Bucket) {
+  return below === undefined ? rest : { belowMs: below, ...rest }
+}
+
+function belowBytes({ below, ...rest }: Bucket) {
+  return below === undefined ? rest : { belowBytes: below, ...rest }
 }
 
 function textOf(

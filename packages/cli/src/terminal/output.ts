@@ -2,12 +2,12 @@ import type { Writable } from '../host.ts'
 import { paint, type Paint } from './paint.ts'
 
 /** Standard output: data as text for people, or as JSON. */
-export interface Output {
+export interface Output<R = never> {
   readonly json: boolean
   readonly isTerminal: boolean
   readonly paint: Paint
   /** One record: a line of JSON with `--json`, else what `text` makes of it. */
-  record(value: object, text: () => string): void
+  record(value: R, text: () => string): void
   /** Text for people; nothing with `--json`. */
   text(line: string): void
   /** Bytes as they are; settles when more can be taken. */
@@ -15,11 +15,11 @@ export interface Output {
 }
 
 /** Output over a stream. */
-export function output(
+export function output<R = any>(
   stream: Writable,
   env: Readonly<Record<string, string | undefined>>,
   json: boolean,
-): Output {
+): Output<R> {
   return {
     json,
     isTerminal: stream.isTTY === true,

@@ -1,3 +1,4 @@
+import leven from 'leven'
 import type { OwnedPattern } from 'keyspec/extend'
 
 /**
@@ -49,26 +50,11 @@ function isAlike(one: string, other: string): boolean {
   if (bare(one) === bare(other)) return true
   const shorter = Math.min(one.length, other.length)
   const most = shorter >= 8 ? 2 : shorter >= 5 ? 1 : 0
-  return most > 0 && distance(one, other, most) <= most
+  return most > 0 && leven(one, other, { maxDistance: most + 1 }) <= most
 }
 
 /** Without case, separators and plurals. */
 function bare(word: string): string {
   const words = word.toLowerCase().split(/[-_.{}\s]+/)
   return words.map((each) => each.replace(/(?:ies|y)$/, 'i').replace(/(?<=.{2})e?s$/, '')).join('')
-}
-
-/** The distance of Levenshtein, as far as `most`: beyond it the answer is `most + 1`. */
-function distance(one: string, other: string, most: number): number {
-  if (Math.abs(one.length - other.length) > most) return most + 1
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at)
-  for (let i = 1; i <= one.length; i += 1) {
-    const next = [i]
-    for (let j = 1; j <= other.length; j += 1) {
-      const replaced = row[j - 1]! + (one[i - 1] === other[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
-    }
-    row = next
-  }
-  return row[other.length]!
 }

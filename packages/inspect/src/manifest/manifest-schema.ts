@@ -1,4 +1,4 @@
-const texts = { type: 'array', items: { type: 'string' } }
+const texts = { type: 'array', items: { type: 'string' } } as const
 
 const value = {
   type: 'object',
@@ -9,7 +9,7 @@ const value = {
   },
   required: ['codec'],
   additionalProperties: false,
-}
+} as const
 
 const lifetime = {
   oneOf: [
@@ -30,7 +30,7 @@ const lifetime = {
       additionalProperties: false,
     },
   ],
-}
+} as const
 
 const key = {
   type: 'object',
@@ -68,7 +68,7 @@ const key = {
   },
   required: ['pattern', 'example', 'renamedFrom', 'type', 'lifetime', 'params', 'evictable'],
   additionalProperties: false,
-}
+} as const
 
 /** The JSON Schema (2020-12) of a manifest, for whoever reads one in another language. */
 export const manifestSchema = {
@@ -100,4 +100,4 @@ export const manifestSchema = {
   required: ['format', 'prefix', 'entries'],
   additionalProperties: false,
   $defs: { key, value },
-}
+} as const

@@ -1,3 +1,4 @@
+import leven from 'leven'
 import type { Schema } from 'keyspec'
 import { type OwnedPattern, patternsOf } from 'keyspec/extend'
 import { escapeKey } from './key-name.ts'
@@ -87,14 +88,7 @@ function compared({ spec }: OwnedPattern, part: string, piece: string): { cost: 
 /** How unlike two words are: the part of the longer that must be changed. */
 function unlike(a: string, b: string): number {
   if (Math.max(a.length, b.length) > LONGEST_WORD) return 1
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
-  for (let i = 0; i < a.length; i += 1) {
-    const next = [i + 1]
-    for (let j = 0; j < b.length; j += 1)
-      next.push(Math.min(row[j]! + (a[i] === b[j] ? 0 : 1), row[j + 1]! + 1, next[j]! + 1))
-    row = next
-  }
-  return row.at(-1)! / Math.max(a.length, b.length, 1)
+  return leven(a, b) / Math.max(a.length, b.length, 1)
 }
 
 const LONGEST_WORD = 64
