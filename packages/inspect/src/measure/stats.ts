@@ -11,7 +11,7 @@ import {
   type SelectionOptions,
   selectKeys,
 } from '../scan/selection.ts'
-import { isConnection, type KeySource, sourceOf } from '../scan/source.ts'
+import { countOf, isConnection, type KeySource, sourceOf } from '../scan/source.ts'
 import { type KeyStats, Tally } from './tally.ts'
 import type { Fact, KeyFacts, ScanOptions, ScanStep } from '../scan/scan.ts'
 
@@ -83,7 +83,7 @@ async function* counting(schema: Schema, from: Connection | KeySource, options: 
   const selection = selectKeys(schema, options)
   const source = sourceOf(from)
   const sizes = await source.sizes()
-  const of = sizes.reduce((sum, size) => sum + size, 0)
+  const of = sizes.reduce<number>((sum, size = 0) => sum + size, 0)
   const isWhole =
     !isConnection(from) || exact || selection.scanned === undefined || of <= (sample ?? DEFAULT_SAMPLE * 2)
   const nameOf =
@@ -110,10 +110,17 @@ async function* counting(schema: Schema, from: Connection | KeySource, options: 
       groups: [...groups.named()]
         .map(([name, tally]): StatsGroup => ({ name, ...tally.tallied(strata, all) }))
         .sort((a, b) => b.bytes.value - a.bytes.value),
-      biggest,
+      biggest: [...biggest],
     }
   }
   const progress = new Progress(result)
+  // How many of all keys are chosen is known only at the end.
+  const isNarrowed = selection.patterns.length > 0 || selection.scanned !== ''
+  const total = async () => {
+    if (!isWhole) return Math.min(of, sample ?? DEFAULT_SAMPLE)
+    if (isNarrowed) return undefined
+    return isConnection(from) ? of : countOf(source)
+  }
   const step = isWhole
     ? wholly(selection, from, options, facts)
     : source.steps({ ...options, prefix: '', sample: sample ?? DEFAULT_SAMPLE, facts })
@@ -127,7 +134,7 @@ async function* counting(schema: Schema, from: Connection | KeySource, options: 
       groups.at(name).add(seen, master)
       noteBig(biggest, top, seen, () => selection.owner(seen.name)?.entry)
     }
-    yield progress.step(seenKeys, isWhole ? of : Math.min(of, sample ?? DEFAULT_SAMPLE))
+    yield progress.step(seenKeys, await total())
   }
 
   return result()

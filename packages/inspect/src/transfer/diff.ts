@@ -41,10 +41,10 @@ export interface DiffOptions {
 /** What a comparison found. */
 export interface DiffResult {
   /** How many keys were compared. */
-  compared: number
-  onlyHere: number
-  onlyThere: number
-  different: number
+  readonly compared: number
+  readonly onlyHere: number
+  readonly onlyThere: number
+  readonly different: number
 }
 
 /** Some more keys, compared. */
@@ -135,14 +135,15 @@ interface Compared {
 }
 
 async function* summedUp(comparing: AsyncGenerator<Compared>): Steps<DiffResult, DiffStep> {
-  const result: DiffResult = { compared: 0, onlyHere: 0, onlyThere: 0, different: 0 }
-  const progress = new Progress(() => result)
+  const sums = { compared: 0, onlyHere: 0, onlyThere: 0, different: 0 }
+  const result = (): DiffResult => ({ ...sums })
+  const progress = new Progress(result)
   for await (const { keys, differences } of comparing) {
-    result.compared += keys
-    for (const { kind } of differences) result[COUNTED[kind]] += 1
-    yield { ...progress.step(result.compared), differences }
+    sums.compared += keys
+    for (const { kind } of differences) sums[COUNTED[kind]] += 1
+    yield progress.step(sums.compared, undefined, { differences })
   }
-  return result
+  return result()
 }
 
 const COUNTED = { 'only-here': 'onlyHere', 'only-there': 'onlyThere', different: 'different' } as const
@@ -199,6 +200,7 @@ async function* archiveCompared(
   for (let of = 0; of < parts; of += 1) {
     const known = keyTable(Math.ceil((records / parts) * 1.1))
     for await (const part of readArchive(source)) {
+      signal?.throwIfAborted()
       if (!('records' in part)) continue
       for (const { key } of part.records) if (partOf(key, parts) === of) known.add(key)
     }

@@ -72,7 +72,8 @@ async function* reading(
     entries,
     expiry: undefined,
   }
-  const progress = new Progress<ArchiveContents>(() => contents)
+  const result = (): ArchiveContents => ({ ...contents, types: new Map(types), entries: new Map(entries) })
+  const progress = new Progress(result)
   for await (const part of readArchive(source)) {
     signal?.throwIfAborted()
     if ('header' in part) contents.header = part.header
@@ -99,7 +100,7 @@ async function* reading(
       yield progress.step(contents.records)
     }
   }
-  return contents
+  return result()
 }
 
 /** Another beginning for the keys of an export: `{ strip: 'doc:', add: 'cache:doc:' }`. */
@@ -119,15 +120,15 @@ export interface ImportOptions extends Rename {
 
 /** What an import would do. */
 export interface ImportPreview {
-  records: number
+  readonly records: number
   /** Keys that are not there. */
-  fresh: number
+  readonly fresh: number
   /** Keys that are there already. */
-  existing: number
+  readonly existing: number
   /** Keys that have expired since the export, by the server's clock: they are left out. */
-  expired: number
+  readonly expired: number
   /** The first few of those that exist. */
-  readonly samples: Buffer[]
+  readonly samples: readonly Buffer[]
 }
 
 /**
@@ -147,8 +148,10 @@ async function* lookedFor(
   source: ArchiveSource,
   { strip, add, maxLoad, signal }: ImportOptions,
 ): Steps<ImportPreview> {
-  const preview: ImportPreview = { records: 0, fresh: 0, existing: 0, expired: 0, samples: [] }
-  const progress = new Progress(() => preview)
+  const sums = { records: 0, fresh: 0, existing: 0, expired: 0 }
+  const samples: Buffer[] = []
+  const result = (): ImportPreview => ({ ...sums, samples: [...samples] })
+  const progress = new Progress(result)
   const named = renaming({ strip, add })
   const rest = throttle(maxLoad, signal)
   const now = await serverClock(connection)
@@ -163,26 +166,26 @@ async function* lookedFor(
     const alive = records.filter((record) => !isPast(record, now()))
     const keys = alive.map(({ key }) => named(key))
     const there = await rest(() => existing(connection, keys))
-    preview.records += records.length
-    preview.expired += records.length - alive.length
-    preview.existing += there.length
-    preview.fresh += keys.length - there.length
-    for (const key of there) if (preview.samples.length < SAMPLES) preview.samples.push(Buffer.from(key))
-    yield progress.step(preview.records)
+    sums.records += records.length
+    sums.expired += records.length - alive.length
+    sums.existing += there.length
+    sums.fresh += keys.length - there.length
+    for (const key of there) if (samples.length < SAMPLES) samples.push(Buffer.from(key))
+    yield progress.step(sums.records)
   }
-  return preview
+  return result()
 }
 
 /** What was imported. */
 export interface ImportResult {
-  records: number
-  restored: number
+  readonly records: number
+  readonly restored: number
   /** Keys that were there, and were left as they were. */
-  kept: number
+  readonly kept: number
   /** Keys that had expired by the server's clock. */
-  expired: number
+  readonly expired: number
   /** The first few of those that were kept. */
-  readonly samples: Buffer[]
+  readonly samples: readonly Buffer[]
 }
 
 /**
@@ -203,8 +206,10 @@ async function* importing(
   source: ArchiveSource,
   { strip, add, onConflict = 'keep', maxLoad, signal }: ImportOptions,
 ): Steps<ImportResult> {
-  const imported: ImportResult = { records: 0, restored: 0, kept: 0, expired: 0, samples: [] }
-  const progress = new Progress(() => imported)
+  const sums = { records: 0, restored: 0, kept: 0, expired: 0 }
+  const samples: Buffer[] = []
+  const result = (): ImportResult => ({ ...sums, samples: [...samples] })
+  const progress = new Progress(result)
   const named = renaming({ strip, add })
   const rest = throttle(maxLoad, signal)
   const now = await serverClock(connection)
@@ -212,14 +217,14 @@ async function* importing(
     const alive = records.filter((record) => !isPast(record, now()))
     const renamed = alive.map(({ key, expiresAtMs, dump }) => ({ key: named(key), expiresAtMs, dump }))
     const kept = await rest(() => restoreKeys(connection, renamed, onConflict === 'replace'))
-    imported.records += records.length
-    imported.expired += records.length - alive.length
-    imported.kept += kept.length
-    imported.restored += alive.length - kept.length
-    for (const key of kept) if (imported.samples.length < SAMPLES) imported.samples.push(Buffer.from(key))
-    yield progress.step(imported.records)
+    sums.records += records.length
+    sums.expired += records.length - alive.length
+    sums.kept += kept.length
+    sums.restored += alive.length - kept.length
+    for (const key of kept) if (samples.length < SAMPLES) samples.push(Buffer.from(key))
+    yield progress.step(sums.records)
   }
-  return imported
+  return result()
 }
 
 // Until the first part of the file is read, which is its header.
