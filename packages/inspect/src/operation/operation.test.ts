@@ -128,9 +128,16 @@ describe.each(Object.entries(operations))('%s', (_, { given, run, done, total })
     expect([Object.prototype, Array.prototype]).toContain(prototype)
   })
 
-  test('is stopped by its signal when it is awaited', async () => {
+  test('is stopped by its signal, when it is awaited and between two steps', async () => {
     const enough = new Error('enough')
     await expect(run({ ...kindly, signal: AbortSignal.abort(enough) })).rejects.toBe(enough)
+    const stopping = new AbortController()
+    const running = run({ ...kindly, signal: stopping.signal })
+    const loop = (async () => {
+      for await (const _ of running) stopping.abort(enough)
+    })()
+    await expect(loop).rejects.toBe(enough)
+    await expect(running).rejects.toBe(enough)
   })
 })
 
