@@ -12,7 +12,8 @@ import {
   selectKeys,
 } from '../scan/selection.ts'
 import { countOf, isConnection, type KeySource, sourceOf } from '../scan/source.ts'
-import { type KeyStats, Tally } from './tally.ts'
+import type { KeyStats } from './tally.ts'
+import { Groups } from './groups.ts'
 import type { Fact, KeyFacts, ScanOptions, ScanStep } from '../scan/scan.ts'
 
 /** What is counted, and how. */
@@ -143,7 +144,6 @@ async function* counting(schema: Schema, from: Connection | KeySource, options: 
 const BRIEF_FACTS: readonly Fact[] = ['ttl', 'memory']
 const FACTS: readonly Fact[] = [...BRIEF_FACTS, 'encoding', 'idle']
 const DEFAULT_SAMPLE = 10_000
-const MOST_GROUPS = 500
 
 async function* wholly(
   selection: Selection,
@@ -174,43 +174,6 @@ function prefixNamer(start: string, depth: number): (seen: KeyFacts) => string {
     const segments = generalSegments(key.subarray(skipped))
     const head = segments.slice(0, depth).join(':')
     return before + head + (segments.length > depth ? ':' : '')
-  }
-}
-
-/** Tallies by name, a bounded number of them: the rarest give way. */
-class Groups {
-  readonly #byName = new Map<string | undefined, Tally>()
-  #rest: Tally | undefined
-
-  at(name: string | undefined): Tally {
-    let tally = this.#byName.get(name)
-    if (tally === undefined) {
-      if (this.#byName.size >= MOST_GROUPS) this.#makeRoom()
-      this.#byName.set(name, (tally = new Tally()))
-    }
-    return tally
-  }
-
-  /** What all of them have counted: no key is in two. */
-  together(): Tally {
-    const all = new Tally()
-    for (const [, tally] of this.named()) all.join(tally)
-    return all
-  }
-
-  *named(): Generator<[string | undefined, Tally]> {
-    yield* this.#byName
-    if (this.#rest !== undefined) yield [undefined, this.#rest]
-  }
-
-  /** The rarer half goes to the rest: a group that is large comes back soon, having lost little. */
-  #makeRoom(): void {
-    const byCount = [...this.#byName].sort(([, a], [, b]) => a.count - b.count)
-    this.#rest ??= new Tally()
-    for (const [name, tally] of byCount.slice(0, MOST_GROUPS / 2)) {
-      this.#rest.join(tally)
-      this.#byName.delete(name)
-    }
   }
 }
 
