@@ -2,7 +2,7 @@ import { type Connection, ServerError } from 'keyspec'
 import {
   booleanReply,
   moveAcross,
-  type Moved,
+  type MoveResult,
   ONE_KEY,
   script,
   type Shape,
@@ -27,15 +27,19 @@ export async function moved(
   return STATES[await patiently(() => moveKey(connection, prefix, from, to))]
 }
 
-const STATES: Readonly<Record<Moved, MigrateState>> = { moved: 'moved', taken: 'conflict', absent: 'gone' }
+const STATES: Readonly<Record<MoveResult, MigrateState>> = {
+  moved: 'moved',
+  taken: 'conflict',
+  absent: 'gone',
+}
 
 /** Moves one key to another name with value and time to live, unless a value stands there: then both stay as they are. */
-function moveKey(connection: Connection, prefix: string, from: string, to: string): Promise<Moved> {
+function moveKey(connection: Connection, prefix: string, from: string, to: string): Promise<MoveResult> {
   const apart = connection.cluster && slotOf(from) !== slotOf(to)
   return apart ? moveAcross(connection, prefix, from, to) : renameKey(connection, from, to)
 }
 
-async function renameKey(connection: Connection, from: string, to: string): Promise<Moved> {
+async function renameKey(connection: Connection, from: string, to: string): Promise<MoveResult> {
   try {
     return (await connection.send(['RENAMENX', from, to], TWO_KEYS)) === 1 ? 'moved' : 'taken'
   } catch (error) {
