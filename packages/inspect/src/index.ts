@@ -18,15 +18,8 @@ export {
   type CopyResult,
   previewCopy,
 } from './transfer/copy.ts'
-export {
-  diffArchive,
-  type Difference,
-  type DiffOptions,
-  type DiffResult,
-  diffServers,
-  type DiffStep,
-  type Side,
-} from './transfer/diff.ts'
+export { diffArchive, type DiffResult, diffServers, type DiffStep } from './transfer/diff.ts'
+export type { Difference, DiffOptions, Side } from './transfer/difference.ts'
 export {
   cleanupKeys,
   type CleanupOptions,
@@ -55,16 +48,18 @@ export {
   schemaDigest,
 } from './transfer/export.ts'
 export {
-  type ArchiveContents,
   importKeys,
   type ImportOptions,
   type ImportPreview,
   type ImportResult,
-  inspectArchive,
-  type InspectArchiveOptions,
   previewImport,
   type Rename,
 } from './transfer/import.ts'
+export {
+  type ArchiveContents,
+  inspectArchive,
+  type InspectArchiveOptions,
+} from './transfer/inspect-archive.ts'
 export { escapeKey, unescapeKey } from './match/key-name.ts'
 export { lint, type LintIssue, type LintOptions } from './lint/lint.ts'
 export { type Change, type ChangeCode, type Impact } from './manifest/change.ts'

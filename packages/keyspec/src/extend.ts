@@ -79,7 +79,7 @@ export { type Description, type Disagreement, type EntryOptions, keySpec, type O
 export { type LifetimeOptions, ttlFor } from './kind/lifetime.ts'
 export { ANNOUNCING, ANY_KEY, CROSSING, RENAMING, verbsOf } from './kind/permission.ts'
 export { type PhaseInUse, phasesInUse, REGISTER } from './kind/phase.ts'
-export { ASIDE, MARKER, moveAcross, type Moved } from './kind/renaming-across.ts'
+export { ASIDE, MARKER, moveAcross, type MoveResult } from './kind/renaming-across.ts'
 export { nameIn } from './kind/renaming.ts'
 export { LIFETIME, lifetimeNow } from './recipe/lifetime.ts'
 

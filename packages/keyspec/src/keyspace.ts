@@ -9,13 +9,13 @@ import { SchemaError } from './errors.ts'
 import type { Kind } from './kind/kind.ts'
 import { listeningToAll, renaming } from './kind/renaming.ts'
 import { type LayoutManifest, validateLayouts } from './layout.ts'
-import { isMounted, type Mounted, type Schema, validate } from './schema.ts'
+import { isMounted, type Mount, type Schema, validate } from './schema.ts'
 
 /** The typed access to every entry of a schema. */
 export type Keyspace<S extends Schema> = {
   readonly [E in keyof S]: S[E] extends Kind<infer Handle>
     ? Handle
-    : S[E] extends Mounted<infer Inner>
+    : S[E] extends Mount<infer Inner>
       ? Keyspace<Inner>
       : never
 }

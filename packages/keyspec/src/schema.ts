@@ -6,17 +6,17 @@ import type { Pattern } from './pattern.ts'
 
 /** A plain record of kinds; schemas nest through `mount`. */
 export interface Schema {
-  readonly [entry: string]: Kind | Mounted<Schema>
+  readonly [entry: string]: Kind | Mount<Schema>
 }
 
 /** A schema under a prefix of its own. */
-export interface Mounted<S extends Schema> {
+export interface Mount<S extends Schema> {
   readonly prefix: string
   readonly schema: S
 }
 
 /** Puts a schema under a prefix, as one entry of another: `{ tutor: mount('tutor:', tutor) }` gives `keys.tutor.session`. */
-export function mount<const S extends Schema>(prefix: string, schema: S): Mounted<S> {
+export function mount<const S extends Schema>(prefix: string, schema: S): Mount<S> {
   return { prefix, schema }
 }
 
@@ -76,7 +76,7 @@ function* kindsOf(
 }
 
 /** Whether a member of a schema is a mounted schema rather than a kind. */
-export function isMounted(member: Kind | Mounted<Schema>): member is Mounted<Schema> {
+export function isMounted(member: Kind | Mount<Schema>): member is Mount<Schema> {
   return 'schema' in member
 }
 

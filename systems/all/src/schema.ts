@@ -3,7 +3,7 @@ import { documentsSchema } from '@keyspec-systems/documents/schema'
 import { mirrulationsSchema } from '@keyspec-systems/mirrulations/schema'
 import { moviesSchema } from '@keyspec-systems/movies/schema'
 import { tutorSchema } from '@keyspec-systems/tutor/schema'
-import { mount, type Mounted, type Schema } from 'keyspec'
+import { mount, type Mount, type Schema } from 'keyspec'
 
 /** The deployment environment that stands before every key of the film search. */
 export const moviesEnvironment = 'demo'
@@ -12,7 +12,7 @@ export const moviesEnvironment = 'demo'
 export type System = 'courtlistener' | 'documents' | 'tutor' | 'mirrulations' | 'movies'
 
 /** The keyspaces of all five systems on one database, each with the keys of its document. */
-export const all: { readonly [system in System]: Mounted<Schema> } = {
+export const all: { readonly [system in System]: Mount<Schema> } = {
   courtlistener: mount('', courtlistenerSchema()),
   // `cache:ocr:` is the tutor's here.
   documents: mount('', documentsSchema({ ownsOcr: false })),

@@ -1,5 +1,4 @@
 import { watch } from '../terminal/watch.ts'
-import { headway } from '../render/headway.ts'
 import {
   type Bucket,
   escapeKey,
@@ -66,12 +65,7 @@ export const stats = command({
         signal,
         maxLoad: call.options['max-load'],
       })
-      const found = await watch(call, counting, {
-        say({ done, total = 0, perSecond }) {
-          const all = snapshot?.facts.reduce((sum, { size }) => sum + size, 0) ?? total
-          return headway({ done, total: Math.max(all, done), perSecond })
-        },
-      })
+      const found = await watch(call, counting)
       out.record(jsonOf(found, how.by, snapshot), () => textOf(found, how.by, snapshot, call))
       return exit.fine
     })

@@ -26,7 +26,7 @@ export async function watch<R, S extends Step<R>>(
   try {
     for await (const step of running) {
       await options.each?.(step)
-      log.progress(() => (options.say ?? ((step) => lineOf(step, options)))(step))
+      log.progress(() => options.say?.(step) ?? lineOf(step, options))
     }
     return await running
   } finally {

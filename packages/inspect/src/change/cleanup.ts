@@ -60,7 +60,7 @@ async function* cleanedUp(
   options: CleanupOptions,
 ): Steps<CleanupResult, CleanupStep> {
   const sums = new ViolationSums()
-  const progress = new Progress<CleanupResult>(() => sums)
+  const progress = new Progress(() => sums.result())
   let looked = 0
   const { prefix, idleMs, count = 250, maxLoad, signal } = options
   const names = namesOf(schema, prefix)
@@ -77,9 +77,9 @@ async function* cleanedUp(
     )
     looked += batch.length
     sums.add(found)
-    yield { ...progress.step(looked), violations: found }
+    yield progress.step(looked, undefined, { violations: found })
   }
-  return sums
+  return sums.result()
 }
 
 /** Whether the servers know how long a key has not been touched: under an LFU policy they count its uses instead. */

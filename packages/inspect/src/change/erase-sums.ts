@@ -28,13 +28,15 @@ export interface EraseResult {
 }
 
 /** Adds up what was found or done, batch by batch. */
-export class EraseSums implements EraseResult {
+export class EraseSums {
   readonly #sums = new Map<string, EraseShare>()
-  keys = 0
-  bytes = 0
+  #keys = 0
+  #bytes = 0
 
-  get shares(): readonly EraseShare[] {
-    return [...this.#sums.values()].toSorted((a, b) => (a.entry ?? '~').localeCompare(b.entry ?? '~'))
+  /** Returns what it comes to so far. */
+  result(): EraseResult {
+    const shares = [...this.#sums.values()].toSorted((a, b) => (a.entry ?? '~').localeCompare(b.entry ?? '~'))
+    return { keys: this.#keys, bytes: this.#bytes, shares }
   }
 
   /** How many keys there were, those that are spared too. */
@@ -47,8 +49,8 @@ export class EraseSums implements EraseResult {
   add(shares: readonly EraseShare[]): void {
     for (const portion of shares) {
       if (!portion.spared) {
-        this.keys += portion.keys
-        this.bytes += portion.bytes
+        this.#keys += portion.keys
+        this.#bytes += portion.bytes
       }
       const id = `${portion.entry} ${portion.program}`
       const sum = this.#sums.get(id)

@@ -48,7 +48,7 @@ async function* lookedFor(schema: Schema, connection: Connection, options: Erase
   const { external = false, count, maxLoad, signal } = options
   const selection = selectKeys(schema, options)
   const sums = new EraseSums()
-  const progress = new Progress<EraseResult>(() => sums)
+  const progress = new Progress(() => sums.result())
   for await (const batch of findKeys(selection, connection, { count, maxLoad, signal, facts: ['memory'] })) {
     sums.add(
       shares(batch, external).map(({ found, ...about }) => ({
@@ -60,7 +60,7 @@ async function* lookedFor(schema: Schema, connection: Connection, options: Erase
     )
     yield progress.step(sums.all)
   }
-  return sums
+  return sums.result()
 }
 
 async function* erased(schema: Schema, connection: Connection, options: EraseOptions): Steps<EraseResult> {
@@ -70,7 +70,7 @@ async function* erased(schema: Schema, connection: Connection, options: EraseOpt
   const turn = limitRate(rate, signal)
   const rest = throttle(maxLoad, signal)
   const sums = new EraseSums()
-  const progress = new Progress<EraseResult>(() => sums)
+  const progress = new Progress(() => sums.result())
   const most = rate === undefined ? MOST : Math.max(1, Math.min(MOST, Math.ceil(rate / 10)))
   for await (const batch of keysOf(selection, connection, external, { count, maxLoad, signal })) {
     for (let at = 0; at < batch.length; at += most) {
@@ -99,7 +99,7 @@ async function* erased(schema: Schema, connection: Connection, options: EraseOpt
       sums.add(gone)
       yield progress.step(sums.all)
     }
-  return sums
+  return sums.result()
 }
 
 /** Deletes what stands beside the names of the chosen keys on a cluster: values on their way to another slot, and notes of it. */

@@ -50,20 +50,18 @@ export interface MigrateResult {
 const SAMPLES = 5
 
 /** Adds up what was found or done, batch by batch. */
-export class MigrateSums implements MigrateResult {
+export class MigrateSums {
   readonly #rules = new Map<string, MigrateRule>()
-  readonly counts: { [state in MigrateState]?: number } = {}
-  /** How many keys were looked at. */
-  keys = 0
+  readonly #counts: { [state in MigrateState]?: number } = {}
 
-  get rules(): readonly MigrateRule[] {
-    return [...this.#rules.values()]
+  /** Returns what it comes to so far. */
+  result(): MigrateResult {
+    return { counts: { ...this.#counts }, rules: [...this.#rules.values()] }
   }
 
   add(shares: readonly MigrateShare[]): void {
     for (const { rule, state, keys, bytes, samples } of shares) {
-      this.keys += keys
-      this.counts[state] = (this.counts[state] ?? 0) + keys
+      this.#counts[state] = (this.#counts[state] ?? 0) + keys
       const { from } = rule
       const sum = this.#rules.get(from.text) ?? { rule, counts: {}, samples: {}, bytes: 0 }
       this.#rules.set(from.text, {

@@ -1,18 +1,9 @@
 import { operation, type Operation, Progress, type Steps } from '../operation/operation.ts'
 import { type MigrateResult, type MigrateShare, type MigrateState, MigrateSums } from './migrate-sums.ts'
-import { type Connection, MigrationError, type Schema, ServerError } from 'keyspec'
-import {
-  booleanReply,
-  moveAcross,
-  type Moved,
-  ONE_KEY,
-  script,
-  type Shape,
-  sleep,
-  slotOf,
-} from 'keyspec/extend'
-import * as lua from './lua.gen.ts'
+import { type Connection, MigrationError, type Schema } from 'keyspec'
+import { ONE_KEY } from 'keyspec/extend'
 import { checkKey } from './migrate-check.ts'
+import { moved } from './migrate-key.ts'
 import { prefixOf, renamed, type RenameRule } from '../match/rename-rules.ts'
 import { chosen, type MigrateSelection, type Sight, sights } from './migrate-sights.ts'
 import { throttle } from '../scan/throttle.ts'
@@ -21,7 +12,7 @@ import type { ScanOptions } from '../scan/scan.ts'
 /** Which keys are to be migrated, and how kindly. */
 export interface MigrateOptions extends MigrateSelection, Pick<ScanOptions, 'count' | 'maxLoad' | 'signal'> {}
 
-/** What a migration would find, by rule. Nothing is changed. */
+/** Finds what a migration would meet, by rule. It changes nothing. It counts the keys at old and at new names. */
 export function planMigration(
   schema: Schema,
   connection: Connection,
@@ -34,10 +25,11 @@ async function* planned(
   schema: Schema,
   connection: Connection,
   options: MigrateOptions,
-): AsyncGenerator<readonly MigrateShare[]> {
+): AsyncGenerator<Portion> {
   const walked = sights(schema, connection, { ...options, names: 'both', facts: ['memory'] })
   const rest = throttle(options.maxLoad, options.signal)
-  for await (const batch of walked) yield shares(await rest(() => statesOf(connection, batch)))
+  for await (const batch of walked)
+    yield { keys: batch.length, shares: shares(await rest(() => statesOf(connection, batch))) }
 }
 
 /** How a migration goes. */
@@ -49,7 +41,7 @@ export interface RunOptions extends MigrateOptions {
 /**
  * Moves every key from its old name to the new one with its time to live, in batches: each in one atomic step, or as
  * `moveAcross` between the slots of a cluster. Run again after it was ended at any point, it goes on. Keys at their new names
- * are never touched. At phase 3 it also deletes the notes of keys that moved between slots.
+ * are never touched. At phase 3 it also deletes the notes of keys that moved between slots. It counts the keys at old names.
  *
  * @throws MigrationError if an entry is at phase 1: programs that know only its old name may still run.
  */
@@ -61,11 +53,7 @@ export function runMigration(
   return operation(() => summedUp(ran(schema, connection, options)))
 }
 
-async function* ran(
-  schema: Schema,
-  connection: Connection,
-  options: RunOptions,
-): AsyncGenerator<readonly MigrateShare[]> {
+async function* ran(schema: Schema, connection: Connection, options: RunOptions): AsyncGenerator<Portion> {
   const early = chosen(schema, { ...options, names: 'old' }).find(({ spec }) => spec.phase === 1)
   if (early !== undefined)
     throw new MigrationError(
@@ -92,13 +80,13 @@ async function* ran(
         }),
       ),
     )
-    if (done.length > 0) yield shares(done)
+    yield { keys: done.length, shares: shares(done) }
   }
 }
 
 /**
  * Moves every key of the chosen entries from its new name to the old one, whoever wrote it, as `runMigration` moves them:
- * to the first of several old names unless `renamedFrom` names another.
+ * to the first of several old names unless `renamedFrom` names another. It counts the keys at new names.
  */
 export function rollBackMigration(
   schema: Schema,
@@ -112,7 +100,7 @@ async function* rolledBack(
   schema: Schema,
   connection: Connection,
   options: MigrateOptions,
-): AsyncGenerator<readonly MigrateShare[]> {
+): AsyncGenerator<Portion> {
   const rest = throttle(options.maxLoad, options.signal)
   for await (const batch of sights(schema, connection, { ...options, names: 'new' })) {
     const done = await rest(() =>
@@ -125,7 +113,7 @@ async function* rolledBack(
         }),
       ),
     )
-    if (done.length > 0) yield shares(done)
+    yield { keys: done.length, shares: shares(done) }
   }
 }
 
@@ -135,7 +123,10 @@ export interface VerifyOptions extends MigrateOptions {
   readonly sample?: number | undefined
 }
 
-/** What is left under old names, and what is wrong with keys at their new ones. No value leaves this process. */
+/**
+ * Finds what is left under old names, and what is wrong with keys at their new ones. No value leaves this process. It counts
+ * the keys at old and at new names.
+ */
 export function verifyMigration(
   schema: Schema,
   connection: Connection,
@@ -148,7 +139,7 @@ async function* verified(
   schema: Schema,
   connection: Connection,
   options: VerifyOptions,
-): AsyncGenerator<readonly MigrateShare[]> {
+): AsyncGenerator<Portion> {
   // The sample is of values: all keys are looked at.
   const { sample = 100, ...walk } = options
   const rest = throttle(options.maxLoad, options.signal)
@@ -163,19 +154,26 @@ async function* verified(
       if (state !== 'without-ttl') sampled.set(sight.rule, taken + 1)
       states.push({ ...sight, state })
     }
-    yield shares(states)
+    yield { keys: batch.length, shares: shares(states) }
   }
 }
 
-/** It counts the keys of every state. */
-async function* summedUp(shared: AsyncGenerator<readonly MigrateShare[]>): Steps<MigrateResult> {
+/** Some more keys that had their turn. A key can be in more than one share: it is at its new name, and cannot be decoded. */
+interface Portion {
+  readonly keys: number
+  readonly shares: readonly MigrateShare[]
+}
+
+async function* summedUp(portions: AsyncGenerator<Portion>): Steps<MigrateResult> {
   const sums = new MigrateSums()
-  const progress = new Progress<MigrateResult>(() => sums)
-  for await (const portion of shared) {
-    sums.add(portion)
-    yield progress.step(sums.keys)
+  const progress = new Progress(() => sums.result())
+  let done = 0
+  for await (const { keys, shares } of portions) {
+    sums.add(shares)
+    done += keys
+    yield progress.step(done)
   }
-  return sums
+  return sums.result()
 }
 
 type Judged = Sight & { readonly state: MigrateState }
@@ -194,66 +192,6 @@ async function statesOf(connection: Connection, batch: readonly Sight[]): Promis
       return { ...sight, state: taken ? 'conflict' : 'waiting' }
     }),
   )
-}
-
-const drop = script('inspect/migrate-drop', {
-  keys: ['key', 'old'],
-  args: {},
-  lua: lua.migrateDrop,
-  commands: ['EXISTS', 'UNLINK'],
-  reply: booleanReply,
-})
-
-const STATES: Readonly<Record<Moved, MigrateState>> = { moved: 'moved', taken: 'conflict', absent: 'gone' }
-
-async function moved(
-  connection: Connection,
-  prefix: string,
-  from: string,
-  to: string,
-  drops: boolean,
-): Promise<MigrateState> {
-  const became = await patiently(() => moveKey(connection, prefix, from, to))
-  if (became !== 'taken' || !drops) return STATES[became]
-  if (await patiently(() => dropped(connection, from, to))) return 'dropped'
-  // What stood at the new name is gone meanwhile: then nothing is in the way.
-  return STATES[await patiently(() => moveKey(connection, prefix, from, to))]
-}
-
-/** Moves one key to another name with value and time to live, unless a value stands there: then both stay as they are. */
-function moveKey(connection: Connection, prefix: string, from: string, to: string): Promise<Moved> {
-  const apart = connection.cluster && slotOf(from) !== slotOf(to)
-  return apart ? moveAcross(connection, prefix, from, to) : renameKey(connection, from, to)
-}
-
-async function renameKey(connection: Connection, from: string, to: string): Promise<Moved> {
-  try {
-    return (await connection.send(['RENAMENX', from, to], TWO_KEYS)) === 1 ? 'moved' : 'taken'
-  } catch (error) {
-    if (error instanceof ServerError && error.reply.startsWith('ERR no such key')) return 'absent'
-    throw error
-  }
-}
-
-const TWO_KEYS: Shape = { firstKey: 1, keyCount: 2 }
-
-async function dropped(connection: Connection, old: string, key: string): Promise<boolean> {
-  if (!connection.cluster || slotOf(old) === slotOf(key)) return drop.run(connection, { key, old }, {})
-  if ((await connection.send(['EXISTS', key], ONE_KEY)) === 0) return false
-  return (await connection.send(['UNLINK', old], ONE_KEY)) === 1
-}
-
-/** While a slot of a cluster moves, two names in it cannot be reached at once: asked again until they can. */
-async function patiently<T>(act: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await act()
-    } catch (error) {
-      if (!(error instanceof ServerError && /^(TRYAGAIN|ASK|MOVED)/.test(error.reply)) || tries === 100)
-        throw error
-      await sleep(50)
-    }
-  }
 }
 
 const SAMPLES = 5

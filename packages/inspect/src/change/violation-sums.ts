@@ -43,11 +43,12 @@ export interface CleanupResult {
 const SAMPLES = 5
 
 /** Adds up what was found or done, batch by batch. */
-export class ViolationSums implements CleanupResult {
+export class ViolationSums {
   readonly #sums = new Map<string, ViolationSum>()
 
-  get violations(): readonly ViolationSum[] {
-    return [...this.#sums.values()]
+  /** Returns what it comes to so far. */
+  result(): CleanupResult {
+    return { violations: [...this.#sums.values()] }
   }
 
   add(found: readonly PolicyViolation[]): void {

@@ -10,7 +10,7 @@ import { matcher } from '../match/matcher.ts'
 import { keptForRename } from '../match/own-key.ts'
 import { namesOf } from '../match/rename-rules.ts'
 import type { StoredValue } from '../scan/peek.ts'
-import { isConnection, type KeySource, sourceOf } from '../scan/source.ts'
+import { countOf, isConnection, type KeySource, sourceOf } from '../scan/source.ts'
 import { throttle } from '../scan/throttle.ts'
 import { underTwoNames } from './two-names.ts'
 import type { KeyFacts, ScanOptions } from '../scan/scan.ts'
@@ -85,9 +85,11 @@ async function* audited(
   const groups = new Map<string, FaultGroup>()
   const strays = new Guesses<Stray>(() => ({ count: 0, samples: [] }), joinStrays)
   const prefixBytes = Buffer.byteLength(prefix)
-  const so = { keys: 0, decoded: 0, notDecoded: 0, eviction }
-  const progress = new Progress<AuditResult>(() => so)
-  const total = prefix === '' ? await sizeOf(source, options.sample) : undefined
+  const sums = { keys: 0, decoded: 0, notDecoded: 0 }
+  const result = (): AuditResult => ({ ...sums, eviction })
+  const progress = new Progress(result)
+  const atFirst = isConnection(from) ? await totalOf(source, options) : undefined
+  const total = async () => (isConnection(from) ? atFirst : totalOf(source, options))
 
   const note = (fault: Fault, key: Buffer): Finding | undefined => {
     const isOfEntry = fault.code === 'evictable'
@@ -111,8 +113,8 @@ async function* audited(
         const { seen, owned } = of[from + index]!
         // It has gone, or become something else, since it was seen.
         if (value.type !== seen.type) continue
-        so.decoded += 1
-        if (value.omitted > 0) so.notDecoded += 1
+        sums.decoded += 1
+        if (value.omitted > 0) sums.notDecoded += 1
         const failed = read(owned, value)
         if (failed === undefined) continue
         const finding = note({ code: 'undecodable', owned, detail: whereUndecodable(failed) }, seen.key)
@@ -138,7 +140,7 @@ async function* audited(
     const readable: Known[] = []
     const old: Known[] = []
     for (const seen of batch) {
-      so.keys += 1
+      sums.keys += 1
       const owned = seen.name === undefined ? undefined : match(seen.name)
       if (owned === undefined) {
         const rest = seen.key.subarray(prefixBytes)
@@ -181,20 +183,24 @@ async function* audited(
       findings.push(...(await settled(reading)))
       reading = undefined
     }
-    yield { ...progress.step(so.keys, total), findings }
+    yield progress.step(sums.keys, await total(), { findings })
   }
   const late = reading === undefined ? [] : await settled(reading)
   const found = [...groups.values()].map((group) => group.finding())
   for (const [pattern, stray] of strays) found.push(strayFinding(prefix, pattern, stray))
-  yield { ...progress.step(so.keys, total), findings: [...late, ...found.sort(worstFirst)] }
-  return so
+  yield progress.step(sums.keys, await total(), { findings: [...late, ...found.sort(worstFirst)] })
+  return result()
 }
 
-/** How many keys are to be looked at; `undefined` where the user may not ask. */
-async function sizeOf(source: KeySource, sample: number | undefined): Promise<number | undefined> {
+/** Returns how many keys there are to look at; `undefined` where that is unknown, or the user may not ask. */
+async function totalOf(
+  source: KeySource,
+  { prefix = '', sample = Infinity }: AuditOptions,
+): Promise<number | undefined> {
+  if (prefix !== '') return undefined
   try {
-    const all = (await source.sizes()).reduce((sum, size) => sum + size, 0)
-    return sample === undefined ? all : Math.min(all, sample)
+    const all = await countOf(source)
+    return all === undefined ? undefined : Math.min(all, sample)
   } catch (error) {
     if (error instanceof ServerError) return undefined
     throw error

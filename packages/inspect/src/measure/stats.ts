@@ -11,8 +11,9 @@ import {
   type SelectionOptions,
   selectKeys,
 } from '../scan/selection.ts'
-import { isConnection, type KeySource, sourceOf } from '../scan/source.ts'
-import { type KeyStats, Tally } from './tally.ts'
+import { countOf, isConnection, type KeySource, sourceOf } from '../scan/source.ts'
+import type { KeyStats } from './tally.ts'
+import { Groups } from './groups.ts'
 import type { Fact, KeyFacts, ScanOptions, ScanStep } from '../scan/scan.ts'
 
 /** What is counted, and how. */
@@ -83,7 +84,7 @@ async function* counting(schema: Schema, from: Connection | KeySource, options: 
   const selection = selectKeys(schema, options)
   const source = sourceOf(from)
   const sizes = await source.sizes()
-  const of = sizes.reduce((sum, size) => sum + size, 0)
+  const of = sizes.reduce<number>((sum, size = 0) => sum + size, 0)
   const isWhole =
     !isConnection(from) || exact || selection.scanned === undefined || of <= (sample ?? DEFAULT_SAMPLE * 2)
   const nameOf =
@@ -110,10 +111,17 @@ async function* counting(schema: Schema, from: Connection | KeySource, options: 
       groups: [...groups.named()]
         .map(([name, tally]): StatsGroup => ({ name, ...tally.tallied(strata, all) }))
         .sort((a, b) => b.bytes.value - a.bytes.value),
-      biggest,
+      biggest: [...biggest],
     }
   }
   const progress = new Progress(result)
+  // How many of all keys are chosen is known only at the end.
+  const isNarrowed = selection.patterns.length > 0 || selection.scanned !== ''
+  const total = async () => {
+    if (!isWhole) return Math.min(of, sample ?? DEFAULT_SAMPLE)
+    if (isNarrowed) return undefined
+    return isConnection(from) ? of : countOf(source)
+  }
   const step = isWhole
     ? wholly(selection, from, options, facts)
     : source.steps({ ...options, prefix: '', sample: sample ?? DEFAULT_SAMPLE, facts })
@@ -127,7 +135,7 @@ async function* counting(schema: Schema, from: Connection | KeySource, options: 
       groups.at(name).add(seen, master)
       noteBig(biggest, top, seen, () => selection.owner(seen.name)?.entry)
     }
-    yield progress.step(seenKeys, isWhole ? of : Math.min(of, sample ?? DEFAULT_SAMPLE))
+    yield progress.step(seenKeys, await total())
   }
 
   return result()
@@ -136,7 +144,6 @@ async function* counting(schema: Schema, from: Connection | KeySource, options: 
 const BRIEF_FACTS: readonly Fact[] = ['ttl', 'memory']
 const FACTS: readonly Fact[] = [...BRIEF_FACTS, 'encoding', 'idle']
 const DEFAULT_SAMPLE = 10_000
-const MOST_GROUPS = 500
 
 async function* wholly(
   selection: Selection,
@@ -167,43 +174,6 @@ function prefixNamer(start: string, depth: number): (seen: KeyFacts) => string {
     const segments = generalSegments(key.subarray(skipped))
     const head = segments.slice(0, depth).join(':')
     return before + head + (segments.length > depth ? ':' : '')
-  }
-}
-
-/** Tallies by name, a bounded number of them: the rarest give way. */
-class Groups {
-  readonly #byName = new Map<string | undefined, Tally>()
-  #rest: Tally | undefined
-
-  at(name: string | undefined): Tally {
-    let tally = this.#byName.get(name)
-    if (tally === undefined) {
-      if (this.#byName.size >= MOST_GROUPS) this.#makeRoom()
-      this.#byName.set(name, (tally = new Tally()))
-    }
-    return tally
-  }
-
-  /** What all of them have counted: no key is in two. */
-  together(): Tally {
-    const all = new Tally()
-    for (const [, tally] of this.named()) all.join(tally)
-    return all
-  }
-
-  *named(): Generator<[string | undefined, Tally]> {
-    yield* this.#byName
-    if (this.#rest !== undefined) yield [undefined, this.#rest]
-  }
-
-  /** The rarer half goes to the rest: a group that is large comes back soon, having lost little. */
-  #makeRoom(): void {
-    const byCount = [...this.#byName].sort(([, a], [, b]) => a.count - b.count)
-    this.#rest ??= new Tally()
-    for (const [name, tally] of byCount.slice(0, MOST_GROUPS / 2)) {
-      this.#rest.join(tally)
-      this.#byName.delete(name)
-    }
   }
 }
 

@@ -20,6 +20,7 @@ export interface UsageOptions {
   readonly prefix?: string
   /** How many keys one step of the walk is to look at; 500 unless told. */
   readonly count?: number
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -39,7 +40,7 @@ export function usage(
 async function* counting(
   schema: Schema,
   connection: Connection,
-  { prefix = '', count = 500 }: UsageOptions,
+  { prefix = '', count = 500, signal }: UsageOptions,
 ): Steps<readonly Usage[]> {
   const { match } = matcher(schema, prefix)
   const sums = new Map<string | undefined, { keys: number; bytes: number }>()
@@ -52,7 +53,7 @@ async function* counting(
   ]
   const progress = new Progress(result)
   let looked = 0
-  for await (const batch of scanKeys(connection, { prefix, count, facts: ['memory'], maxLoad: 1 })) {
+  for await (const batch of scanKeys(connection, { prefix, count, facts: ['memory'], maxLoad: 1, signal })) {
     for (const { key, name, bytes = 0 } of batch) {
       const found = name === undefined ? undefined : match(name)
       const owner = found && declaredOf(found)

@@ -2,23 +2,24 @@ import { KeyspecError } from 'keyspec'
 
 /** How far an operation has come. */
 export interface Step<R> {
-  /** How many keys have had their turn; the operation says which keys it counts. It never falls. */
+  /** How many keys have had their turn; each operation says which keys it counts. It never falls. */
   readonly done: number
-  /** How many there are to do, where that is known: an estimate while the server goes on. */
+  /** How many keys there are to do, or `undefined` where that is unknown. It is an estimate while the server goes on. */
   readonly total: number | undefined
-  /** How many were done a second since the operation began, by the monotonic clock; 0 at first. */
+  /** How many keys were done a second since the operation began, by the monotonic clock; 0 at first. */
   readonly perSecond: number
-  /** What the result is so far. It goes on counting while the operation runs. */
+  /** What the result would be at the moment when this is read. */
   readonly soFar: Readonly<R>
 }
 
 /**
- * A long operation: iterate over it to watch its steps, or await it for its result. Either begins it, and nothing happens
- * before. It runs once, step by step, as fast as its steps are taken; awaited, it takes them by itself. After a loop to the
- * end, `await` returns the result. Do not await it inside its own loop, which would wait for itself.
+ * A long operation: iterate over it to watch its steps, or await it for its result. The first step or the first `await` begins
+ * it, and nothing happens before. It runs once. A loop sets the pace: no step is made before it is asked for. `await` takes
+ * the steps by itself. After a loop to the end, `await` returns the result. An `await` inside the loop waits for ever, since
+ * the loop cannot go on.
  *
  * A loop that is left before the end (`break`, an error in it) stops the operation after the step under way; `await` then
- * rejects with a `StoppedError`. What was done stays done.
+ * rejects with a `StoppedError`. The operation undoes nothing.
  *
  * @example
  * const { keys } = await erase(schema, connection, { subject: { userId: 42 } })
@@ -31,7 +32,7 @@ export interface Operation<R, S extends Step<R> = Step<R>> extends AsyncIterable
   [Symbol.asyncIterator](): AsyncIterator<S, undefined>
 }
 
-/** An operation was stopped by whoever watched it, so it has no result. What it had done by then stays done. */
+/** An operation was stopped by the loop over its steps, so it has no result. It undoes nothing of what it did. */
 export class StoppedError extends KeyspecError {
   readonly code = 'E_STOPPED'
 }
@@ -39,7 +40,7 @@ export class StoppedError extends KeyspecError {
 /** The steps of an operation, and at their end its result. */
 export type Steps<R, S extends Step<R> = Step<R>> = AsyncGenerator<S, R>
 
-/** Returns the operation that takes these steps. `begin` is called when somebody iterates or awaits, and once. */
+/** Returns the operation that takes these steps. `begin` is called once, when the first step is taken. */
 export function operation<R, S extends Step<R> = Step<R>>(begin: () => Steps<R, S>): Operation<R, S> {
   return new Run(begin)
 }
@@ -50,7 +51,9 @@ class Run<R, S extends Step<R>> implements Operation<R, S> {
   readonly #result: Promise<R>
   #resolve!: (result: R) => void
   #reject!: (error: unknown) => void
-  #begun = false
+  #steps: Steps<R, S> | undefined
+  #isTaken = false
+  #isStopped = false
 
   constructor(begin: () => Steps<R, S>) {
     this.#begin = begin
@@ -58,21 +61,22 @@ class Run<R, S extends Step<R>> implements Operation<R, S> {
       this.#resolve = resolve
       this.#reject = reject
     })
-    // Whoever iterates is told by the iterator, and may never ask for the result.
+    // A loop is told of an error by its iterator, and the program may never ask for the result.
     this.#result.catch(() => {})
   }
 
   [Symbol.asyncIterator](): AsyncIterator<S, undefined> {
-    if (this.#begun) return refusing()
-    this.#begun = true
-    const steps = this.#begin()
+    let isMine = false
+    const takes = () => (isMine ||= this.#take())
     return {
-      next: () => this.#next(steps),
+      next: async () => {
+        if (!takes())
+          throw new TypeError('this operation runs already, and its steps are taken once: make another')
+        return this.#next()
+      },
       return: async () => {
-        await steps.return(undefined as R)
-        this.#reject(
-          new StoppedError('the operation was stopped before its end; what it had done stays done'),
-        )
+        // An iterator that was refused must not stop the operation of another.
+        if (takes()) await this.#stop()
         return { done: true, value: undefined }
       },
     }
@@ -83,10 +87,7 @@ class Run<R, S extends Step<R>> implements Operation<R, S> {
     fulfilled?: ((result: R) => A | PromiseLike<A>) | null,
     rejected?: ((error: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    if (!this.#begun) {
-      this.#begun = true
-      void this.#drain()
-    }
+    if (this.#take()) void this.#drain()
     return this.#result.then(fulfilled, rejected)
   }
 
@@ -98,9 +99,18 @@ class Run<R, S extends Step<R>> implements Operation<R, S> {
     return this.then((result) => result).finally(settled)
   }
 
-  async #next(steps: Steps<R, S>): Promise<IteratorResult<S, undefined>> {
+  /** Returns true for the first that takes steps, and false for all others. */
+  #take(): boolean {
+    const isFirst = !this.#isTaken
+    this.#isTaken = true
+    return isFirst
+  }
+
+  async #next(): Promise<IteratorResult<S, undefined>> {
+    if (this.#isStopped) return { done: true, value: undefined }
     try {
-      const step = await steps.next()
+      this.#steps ??= this.#begin()
+      const step = await this.#steps.next()
       if (step.done !== true) return step
       this.#resolve(step.value)
       return { done: true, value: undefined }
@@ -110,23 +120,23 @@ class Run<R, S extends Step<R>> implements Operation<R, S> {
     }
   }
 
-  async #drain(): Promise<void> {
+  async #stop(): Promise<void> {
+    this.#isStopped = true
     try {
-      const steps = this.#begin()
-      for (;;) if ((await this.#next(steps)).done === true) return
+      await this.#steps?.return(undefined as R)
+      this.#reject(new StoppedError('the operation was stopped before its end; what it had done stays done'))
     } catch (error) {
       this.#reject(error)
+      throw error
     }
   }
-}
 
-/** Verbs reject and never throw, a loop over an operation that runs already among them. */
-function refusing(): AsyncIterator<never, undefined> {
-  return {
-    next: () =>
-      Promise.reject(
-        new TypeError('this operation runs already, and its steps are taken once: make another'),
-      ),
+  async #drain(): Promise<void> {
+    try {
+      while ((await this.#next()).done !== true);
+    } catch {
+      // `#result` has the error.
+    }
   }
 }
 
@@ -136,16 +146,19 @@ export class Progress<R> {
   readonly #soFar: () => R
   #done = 0
 
-  /** @param soFar Returns the result so far, when somebody looks at it. */
+  /** @param soFar Returns the result so far, a copy that later steps leave as it is. It is called when somebody reads it. */
   constructor(soFar: () => R) {
     this.#soFar = soFar
   }
 
-  step(done: number, total?: number): Step<R> {
+  /** Returns a step with what it found (`rows`). */
+  step(done: number, total?: number): Step<R>
+  step<T extends object>(done: number, total: number | undefined, rows: T): Step<R> & T
+  step(done: number, total?: number, rows: object = {}): Step<R> {
     this.#done = Math.max(this.#done, done)
     const seconds = (performance.now() - this.#began) / 1000
     const read = this.#soFar
-    return {
+    const step: Step<R> = {
       done: this.#done,
       total: total === undefined ? undefined : Math.max(total, this.#done),
       perSecond: seconds > 0 ? this.#done / seconds : 0,
@@ -153,5 +166,7 @@ export class Progress<R> {
         return read()
       },
     }
+    // Not a spread, which would read the result at every step.
+    return Object.assign(step, rows)
   }
 }

@@ -38,7 +38,7 @@ export interface SnapshotSource extends KeySource {
  *
  * @example
  * const source = snapshotSource([{ open: () => createReadStream('dump.rdb') }])
- * for await (const finding of audit(schema, source)) console.log(finding.message)
+ * for await (const { findings } of audit(schema, source)) for (const { message } of findings) console.log(message)
  */
 export function snapshotSource(
   parts: readonly SnapshotPart[],
@@ -47,8 +47,7 @@ export function snapshotSource(
   const facts: SnapshotFacts[] = []
   return {
     facts,
-    // They say it on the way, and a source is asked before.
-    sizes: async () => parts.map(() => 0),
+    sizes: async () => parts.map((_, at) => sizeOf(facts[at])),
     async *steps({ prefix, signal }) {
       for (const [master, { open, goesOn = false }] of parts.entries()) {
         const parser = new SnapshotParser({ database, prefix, valueBytes })
@@ -67,6 +66,11 @@ export function snapshotSource(
     },
     eviction: async () => (connection === undefined ? undefined : evictionOf(connection)),
   }
+}
+
+/** Returns how many keys a part shows; `undefined` before it is read, or where it does not say. */
+function sizeOf(facts: SnapshotFacts | undefined): number | undefined {
+  return facts === undefined || facts.size === 0 ? undefined : facts.size - facts.expired
 }
 
 // As a server is asked.

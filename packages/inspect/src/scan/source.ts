@@ -11,8 +11,11 @@ import { type KeyFacts, type ScanOptions, type ScanStep, steps } from './scan.ts
  * large a step is, and shows in one no more than it can hold in memory.
  */
 export interface KeySource {
-  /** How many keys there are on each master, as far as is known before they are read: a progress is told by it. */
-  sizes(): Promise<readonly number[]>
+  /**
+   * Returns how many keys each master has, `undefined` where that is unknown or not read yet. A source that is not a connection
+   * is asked again at each step, for the `total` of that step.
+   */
+  sizes(): Promise<readonly (number | undefined)[]>
   /**
    * The keys whose bytes begin with `prefix`, step by step, with the `facts` that are asked for. How to be kind to a server
    * (`count`, `maxLoad`) is of no concern to a source that asks none. It is asked for a `sample` only if it is a connection.
@@ -37,6 +40,16 @@ export function sourceOf(from: Connection | KeySource): KeySource {
     values: valuesOf(from),
     eviction: () => evictionOf(from),
   }
+}
+
+/** Returns how many keys a source holds; `undefined` where it does not say, or not yet. */
+export async function countOf(source: KeySource): Promise<number | undefined> {
+  let count = 0
+  for (const size of await source.sizes()) {
+    if (size === undefined) return undefined
+    count += size
+  }
+  return count
 }
 
 /** Whether it is a server that is asked, rather than another source. */

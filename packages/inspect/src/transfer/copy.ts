@@ -18,13 +18,13 @@ export interface CopyOptions {
 
 /** What a copy would do. */
 export interface CopyPreview {
-  keys: number
+  readonly keys: number
   /** Keys that are not on the other server. */
-  fresh: number
+  readonly fresh: number
   /** Keys that are there already. */
-  existing: number
+  readonly existing: number
   /** The first few of those that exist. */
-  readonly samples: Buffer[]
+  readonly samples: readonly Buffer[]
 }
 
 /**
@@ -46,8 +46,10 @@ async function* lookedFor(
   selection: Selection,
   { maxLoad, signal }: Omit<CopyOptions, 'onConflict'>,
 ): Steps<CopyPreview> {
-  const preview: CopyPreview = { keys: 0, fresh: 0, existing: 0, samples: [] }
-  const progress = new Progress(() => preview)
+  const sums = { keys: 0, fresh: 0, existing: 0 }
+  const samples: Buffer[] = []
+  const result = (): CopyPreview => ({ ...sums, samples: [...samples] })
+  const progress = new Progress(result)
   const rest = throttle(maxLoad, signal)
   let isTried = false
   for await (const found of findKeys(selection, from, { maxLoad, signal })) {
@@ -58,30 +60,30 @@ async function* lookedFor(
       isTried = dump !== undefined
     }
     const there = await rest(() => existing(to, keys))
-    preview.keys += keys.length
-    preview.existing += there.length
-    preview.fresh += keys.length - there.length
-    for (const key of there) if (preview.samples.length < SAMPLES) preview.samples.push(key)
-    yield progress.step(preview.keys)
+    sums.keys += keys.length
+    sums.existing += there.length
+    sums.fresh += keys.length - there.length
+    for (const key of there) if (samples.length < SAMPLES) samples.push(key)
+    yield progress.step(sums.keys)
   }
-  return preview
+  return result()
 }
 
 /** What was copied. */
 export interface CopyResult {
   /** Keys that had their turn. */
-  keys: number
-  copied: number
+  readonly keys: number
+  readonly copied: number
   /** Keys that were there, and were left as they were. */
-  kept: number
+  readonly kept: number
   /** Keys that had expired by the other server's clock. */
-  expired: number
+  readonly expired: number
   /** Keys that were found and gone before their turn came. */
-  gone: number
+  readonly gone: number
   /** The sum of the copied keys and of their values as the server dumped them. */
-  bytes: number
+  readonly bytes: number
   /** The first few of those that were kept. */
-  readonly samples: Buffer[]
+  readonly samples: readonly Buffer[]
 }
 
 /**
@@ -104,8 +106,10 @@ async function* copying(
   selection: Selection,
   { onConflict = 'keep', maxLoad, signal }: CopyOptions,
 ): Steps<CopyResult> {
-  const copied: CopyResult = { keys: 0, copied: 0, kept: 0, expired: 0, gone: 0, bytes: 0, samples: [] }
-  const progress = new Progress(() => copied)
+  const sums = { keys: 0, copied: 0, kept: 0, expired: 0, gone: 0, bytes: 0 }
+  const samples: Buffer[] = []
+  const result = (): CopyResult => ({ ...sums, samples: [...samples] })
+  const progress = new Progress(result)
   const rest = throttle(maxLoad, signal)
   const now = await serverClock(to)
   // Where the servers are not to rest, the one dumps the next keys while the other writes these.
@@ -115,16 +119,16 @@ async function* copying(
     const kept = await rest(() => restoreKeys(to, alive, onConflict === 'replace'))
     const stayed = new Set(kept)
     for (const { key, dump } of alive)
-      if (stayed.size === 0 || !stayed.has(key)) copied.bytes += key.length + dump.length
-    copied.keys += keys.length
-    copied.gone += gone
-    copied.expired += keys.length - alive.length
-    copied.kept += kept.length
-    copied.copied += alive.length - kept.length
-    for (const key of kept) if (copied.samples.length < SAMPLES) copied.samples.push(Buffer.from(key))
-    yield progress.step(copied.keys)
+      if (stayed.size === 0 || !stayed.has(key)) sums.bytes += key.length + dump.length
+    sums.keys += keys.length
+    sums.gone += gone
+    sums.expired += keys.length - alive.length
+    sums.kept += kept.length
+    sums.copied += alive.length - kept.length
+    for (const key of kept) if (samples.length < SAMPLES) samples.push(Buffer.from(key))
+    yield progress.step(sums.keys)
   }
-  return copied
+  return result()
 }
 
 const SAMPLES = 5

@@ -5,9 +5,10 @@ import { createClient } from 'redis'
 import { afterAll, expect, test } from 'vitest'
 import { all, connected } from '../../../../test-support/connected.ts'
 import { decodeDump } from '../rdb/decode-dump.ts'
-import { type DiffOptions, diffArchive, type DiffStep, diffServers } from './diff.ts'
+import { diffArchive, type DiffStep, diffServers } from './diff.ts'
+import type { DiffOptions } from './difference.ts'
 import { exportKeys } from './export.ts'
-import { inspectArchive } from './import.ts'
+import { inspectArchive } from './inspect-archive.ts'
 import { type SelectionOptions, selectKeys } from '../scan/selection.ts'
 
 // Two databases of one server are two servers to everybody who looks.

@@ -21,13 +21,13 @@ export interface ExportOptions {
 
 /** What was exported. */
 export interface ExportResult {
-  keys: number
+  readonly keys: number
   /** Keys that were found and gone before their turn came. */
-  gone: number
+  readonly gone: number
   /** The sum of the keys and of their values as the server dumped them. */
-  bytes: number
+  readonly bytes: number
   /** The same for each entry, `undefined` for the keys that no entry owns. */
-  readonly entries: Map<string | undefined, { keys: number; bytes: number }>
+  readonly entries: ReadonlyMap<string | undefined, { readonly keys: number; readonly bytes: number }>
 }
 
 /** Some more bytes of an export. */
@@ -54,8 +54,10 @@ async function* exporting(
   options: ExportOptions,
 ): Steps<ExportResult, ExportStep> {
   const { schema, prefix = '', keyspec, maxLoad, signal } = options
-  const exported: ExportResult = { keys: 0, gone: 0, bytes: 0, entries: new Map() }
-  const progress = new Progress(() => exported)
+  const sums = { keys: 0, gone: 0, bytes: 0 }
+  const entries = new Map<string | undefined, { readonly keys: number; readonly bytes: number }>()
+  const result = (): ExportResult => ({ ...sums, entries: new Map(entries) })
+  const progress = new Progress(result)
   const header: ArchiveHeader = {
     createdAtMs: Date.now(),
     keyspec,
@@ -73,15 +75,24 @@ async function* exporting(
       maxLoad === 1,
     )) {
       const batch = keys.map((key) => ({ ...key, entry: selection.owner(key.name)?.entry }))
-      exported.gone += gone
-      for (const record of batch) count(exported, record)
+      sums.gone += gone
+      for (const { key, dump, entry } of batch) {
+        const size = key.length + dump.length
+        const sum = entries.get(entry) ?? NOTHING
+        entries.set(entry, { keys: sum.keys + 1, bytes: sum.bytes + size })
+        sums.keys += 1
+        sums.bytes += size
+      }
       yield batch
     }
   }
 
-  for await (const bytes of writeArchive(header, records())) yield { ...progress.step(exported.keys), bytes }
-  return exported
+  for await (const bytes of writeArchive(header, records()))
+    yield progress.step(sums.keys, undefined, { bytes })
+  return result()
 }
+
+const NOTHING = { keys: 0, bytes: 0 }
 
 /** A digest of what a schema declares of its keys: of two exports with the same one, the keys mean the same. */
 export function schemaDigest(schema: Schema): string {
@@ -96,16 +107,4 @@ async function serverName(connection: Connection): Promise<string> {
   const info = String(await connection.send(['INFO', 'server'], NO_KEY))
   const valkey = /^valkey_version:(\S+)/m.exec(info)?.[1]
   return valkey === undefined ? `Redis ${/^redis_version:(\S+)/m.exec(info)?.[1] ?? ''}` : `Valkey ${valkey}`
-}
-
-function count(exported: ExportResult, { key, dump, entry }: ArchiveRecord): void {
-  const bytes = key.length + dump.length
-  const sum = exported.entries.get(entry)
-  if (sum === undefined) exported.entries.set(entry, { keys: 1, bytes })
-  else {
-    sum.keys += 1
-    sum.bytes += bytes
-  }
-  exported.keys += 1
-  exported.bytes += bytes
 }

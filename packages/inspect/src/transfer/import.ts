@@ -1,106 +1,13 @@
 import { operation, type Operation, Progress, type Steps } from '../operation/operation.ts'
 import type { Connection } from 'keyspec'
 import { ahead } from './archive/ahead.ts'
-import { type ArchiveHeader, type ArchiveRecord, dumpVersionOf } from './archive/archive.ts'
+import { type ArchiveRecord, dumpVersionOf } from './archive/archive.ts'
 import { BATCH_BYTES, KEYS_AT_ONCE } from './archive/dump.ts'
 import { existing } from './archive/existing.ts'
 import { type ArchiveSource, readArchive } from './archive/read.ts'
 import { ImportError, isPast, restoreKeys, serverClock, tryOut } from './archive/restore.ts'
 import { escapeKey } from '../match/key-name.ts'
 import { throttle } from '../scan/throttle.ts'
-
-/** All that a whole export holds; see `inspectArchive`. */
-export interface ArchiveContents {
-  readonly header: ArchiveHeader
-  readonly records: number
-  /** The sum of the keys and of their values as the server dumped them. */
-  readonly bytes: number
-  /** How long the file is. */
-  readonly fileBytes: number
-  /** The largest of the values. */
-  readonly largest: { readonly key: Buffer; readonly bytes: number } | undefined
-  readonly types: ReadonlyMap<string, Sum>
-  /** By entry, `undefined` for the keys that no entry owned. */
-  readonly entries: ReadonlyMap<string | undefined, Sum>
-  /** Keys that never expire. */
-  readonly forever: number
-  /** Keys that had expired by now. */
-  readonly expired: number
-  /** When the first and the last of those that expire do, in ms since the epoch. */
-  readonly expiry: { readonly first: number; readonly last: number } | undefined
-}
-
-/** Keys, and their bytes. */
-export interface Sum {
-  readonly keys: number
-  readonly bytes: number
-}
-
-/** How an export is read through. */
-export interface InspectArchiveOptions {
-  /** What counts as now, in ms since the epoch. */
-  readonly nowMs?: number
-  readonly signal?: AbortSignal
-}
-
-/**
- * Reads an export through from first to last byte, with no server; an `ArchiveError` says what is wrong with it. It counts the
- * records.
- */
-export function inspectArchive(
-  source: ArchiveSource,
-  options: InspectArchiveOptions = {},
-): Operation<ArchiveContents> {
-  return operation(() => reading(source, options))
-}
-
-async function* reading(
-  source: ArchiveSource,
-  { nowMs = Date.now(), signal }: InspectArchiveOptions,
-): Steps<ArchiveContents> {
-  const types = new Map<string, Sum>()
-  const entries = new Map<string | undefined, Sum>()
-  const contents: { -readonly [Part in keyof ArchiveContents]: ArchiveContents[Part] } = {
-    header: NO_HEADER,
-    records: 0,
-    bytes: 0,
-    forever: 0,
-    expired: 0,
-    fileBytes: 0,
-    largest: undefined,
-    types,
-    entries,
-    expiry: undefined,
-  }
-  const progress = new Progress<ArchiveContents>(() => contents)
-  for await (const part of readArchive(source)) {
-    signal?.throwIfAborted()
-    if ('header' in part) contents.header = part.header
-    else if ('end' in part) contents.fileBytes = part.end.bytes
-    else {
-      for (const { key, type, entry, expiresAtMs, dump } of part.records) {
-        const bytes = key.length + dump.length
-        contents.records += 1
-        contents.bytes += bytes
-        add(types, type, bytes)
-        add(entries, entry, bytes)
-        // A copy: the key is a part of its frame, which must be able to go.
-        if (contents.largest === undefined || dump.length > contents.largest.bytes)
-          contents.largest = { key: Buffer.from(key), bytes: dump.length }
-        if (expiresAtMs === undefined) contents.forever += 1
-        else {
-          if (expiresAtMs <= nowMs) contents.expired += 1
-          contents.expiry = {
-            first: Math.min(contents.expiry?.first ?? Infinity, expiresAtMs),
-            last: Math.max(contents.expiry?.last ?? 0, expiresAtMs),
-          }
-        }
-      }
-      yield progress.step(contents.records)
-    }
-  }
-  return contents
-}
 
 /** Another beginning for the keys of an export: `{ strip: 'doc:', add: 'cache:doc:' }`. */
 export interface Rename {
@@ -119,15 +26,15 @@ export interface ImportOptions extends Rename {
 
 /** What an import would do. */
 export interface ImportPreview {
-  records: number
+  readonly records: number
   /** Keys that are not there. */
-  fresh: number
+  readonly fresh: number
   /** Keys that are there already. */
-  existing: number
+  readonly existing: number
   /** Keys that have expired since the export, by the server's clock: they are left out. */
-  expired: number
+  readonly expired: number
   /** The first few of those that exist. */
-  readonly samples: Buffer[]
+  readonly samples: readonly Buffer[]
 }
 
 /**
@@ -147,8 +54,10 @@ async function* lookedFor(
   source: ArchiveSource,
   { strip, add, maxLoad, signal }: ImportOptions,
 ): Steps<ImportPreview> {
-  const preview: ImportPreview = { records: 0, fresh: 0, existing: 0, expired: 0, samples: [] }
-  const progress = new Progress(() => preview)
+  const sums = { records: 0, fresh: 0, existing: 0, expired: 0 }
+  const samples: Buffer[] = []
+  const result = (): ImportPreview => ({ ...sums, samples: [...samples] })
+  const progress = new Progress(result)
   const named = renaming({ strip, add })
   const rest = throttle(maxLoad, signal)
   const now = await serverClock(connection)
@@ -163,26 +72,26 @@ async function* lookedFor(
     const alive = records.filter((record) => !isPast(record, now()))
     const keys = alive.map(({ key }) => named(key))
     const there = await rest(() => existing(connection, keys))
-    preview.records += records.length
-    preview.expired += records.length - alive.length
-    preview.existing += there.length
-    preview.fresh += keys.length - there.length
-    for (const key of there) if (preview.samples.length < SAMPLES) preview.samples.push(Buffer.from(key))
-    yield progress.step(preview.records)
+    sums.records += records.length
+    sums.expired += records.length - alive.length
+    sums.existing += there.length
+    sums.fresh += keys.length - there.length
+    for (const key of there) if (samples.length < SAMPLES) samples.push(Buffer.from(key))
+    yield progress.step(sums.records)
   }
-  return preview
+  return result()
 }
 
 /** What was imported. */
 export interface ImportResult {
-  records: number
-  restored: number
+  readonly records: number
+  readonly restored: number
   /** Keys that were there, and were left as they were. */
-  kept: number
+  readonly kept: number
   /** Keys that had expired by the server's clock. */
-  expired: number
+  readonly expired: number
   /** The first few of those that were kept. */
-  readonly samples: Buffer[]
+  readonly samples: readonly Buffer[]
 }
 
 /**
@@ -203,8 +112,10 @@ async function* importing(
   source: ArchiveSource,
   { strip, add, onConflict = 'keep', maxLoad, signal }: ImportOptions,
 ): Steps<ImportResult> {
-  const imported: ImportResult = { records: 0, restored: 0, kept: 0, expired: 0, samples: [] }
-  const progress = new Progress(() => imported)
+  const sums = { records: 0, restored: 0, kept: 0, expired: 0 }
+  const samples: Buffer[] = []
+  const result = (): ImportResult => ({ ...sums, samples: [...samples] })
+  const progress = new Progress(result)
   const named = renaming({ strip, add })
   const rest = throttle(maxLoad, signal)
   const now = await serverClock(connection)
@@ -212,25 +123,14 @@ async function* importing(
     const alive = records.filter((record) => !isPast(record, now()))
     const renamed = alive.map(({ key, expiresAtMs, dump }) => ({ key: named(key), expiresAtMs, dump }))
     const kept = await rest(() => restoreKeys(connection, renamed, onConflict === 'replace'))
-    imported.records += records.length
-    imported.expired += records.length - alive.length
-    imported.kept += kept.length
-    imported.restored += alive.length - kept.length
-    for (const key of kept) if (imported.samples.length < SAMPLES) imported.samples.push(Buffer.from(key))
-    yield progress.step(imported.records)
+    sums.records += records.length
+    sums.expired += records.length - alive.length
+    sums.kept += kept.length
+    sums.restored += alive.length - kept.length
+    for (const key of kept) if (samples.length < SAMPLES) samples.push(Buffer.from(key))
+    yield progress.step(sums.records)
   }
-  return imported
-}
-
-// Until the first part of the file is read, which is its header.
-const NO_HEADER: ArchiveHeader = {
-  createdAtMs: 0,
-  keyspec: '',
-  server: '',
-  title: '',
-  prefix: '',
-  entries: [],
-  schema: '',
+  return result()
 }
 
 const SAMPLES = 5
@@ -270,9 +170,4 @@ function renaming({ strip = '', add = '' }: Rename): (key: Buffer) => Buffer {
       )
     return Buffer.concat([after, rest])
   }
-}
-
-function add<K>(sums: Map<K, Sum>, name: K, bytes: number): void {
-  const sum = sums.get(name) ?? { keys: 0, bytes: 0 }
-  sums.set(name, { keys: sum.keys + 1, bytes: sum.bytes + bytes })
 }

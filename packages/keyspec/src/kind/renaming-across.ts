@@ -131,7 +131,7 @@ const BOTH = 3
 const FREE = 4
 
 /** What became of a key that was to be moved: `taken` if another value stands at its new name, `absent` if it is gone. */
-export type Moved = 'moved' | 'taken' | 'absent'
+export type MoveResult = 'moved' | 'taken' | 'absent'
 
 /**
  * Moves a key to a name in another slot: sets it aside in its own slot, creates it once at its new name with the instant at
@@ -143,7 +143,7 @@ export async function moveAcross(
   prefix: string,
   from: string,
   to: string,
-): Promise<Moved> {
+): Promise<MoveResult> {
   const { aside, marker } = besideOf(from, prefix)
   const found = await setAside.run(connection, { from, aside, marker }, { token: crypto.randomUUID() })
   if (found === undefined) return 'absent'

@@ -72,7 +72,7 @@ export class StreamGroup<F> {
    * (100) entries, from `from` on; `next` is where to go on, `undefined` after the last. `trimmed` are ids whose entries
    * are gone, which Redis 7 also forgets.
    */
-  async claim(consumer: string, options: ClaimOptions): Promise<Claimed<F>> {
+  async claim(consumer: string, options: ClaimOptions): Promise<ClaimResult<F>> {
     return this.#stream.claim(this.name, consumer, options)
   }
 
@@ -113,7 +113,7 @@ export interface ClaimOptions {
 }
 
 /** What a claim took over. */
-export interface Claimed<F> {
+export interface ClaimResult<F> {
   readonly entries: StreamItem<F>[]
   readonly trimmed: string[]
   readonly next: string | undefined
@@ -190,7 +190,7 @@ class GroupedStream<F> extends Key {
     group: string,
     consumer: string,
     { idleFor, limit = 100, from = '0-0' }: ClaimOptions,
-  ): Promise<Claimed<F>> {
+  ): Promise<ClaimResult<F>> {
     const idleMs = String(milliseconds(idleFor))
     const command = ['XAUTOCLAIM', this.name, group, consumer, idleMs, from, 'COUNT', String(limit)]
     const [next, claimed, gone] = (await this.read(command, this.home.shape)) as readonly Reply[]

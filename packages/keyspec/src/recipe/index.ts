@@ -45,8 +45,8 @@ export {
 export { dedupe, type DedupeEntry, type DedupeKey, type DedupeOptions } from './dedupe/dedupe.ts'
 export { type Replicated } from './replicated.ts'
 export {
-  type Issued,
-  type ReplicatedIssued,
+  type SequenceRange,
+  type ReplicatedSequenceRange,
   type ReplicatedSequenceKey,
   sequence,
   type SequenceEntry,

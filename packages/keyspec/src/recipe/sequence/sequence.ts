@@ -24,13 +24,13 @@ export type SequenceEntry<P extends string, C, R = undefined> = Entry<
 >
 
 /** Numbers taken together: `first`, `last` and all between them. */
-export interface Issued {
+export interface SequenceRange {
   readonly first: number
   readonly last: number
 }
 
 /** Numbers taken together, and how many replicas acknowledged them: fewer than declared where they did not answer in time. */
-export interface ReplicatedIssued extends Issued {
+export interface ReplicatedSequenceRange extends SequenceRange {
   readonly replicas: number
 }
 
@@ -106,7 +106,7 @@ abstract class LastNumber extends Key {
     return reply === null ? undefined : this.decode(integer, reply)
   }
 
-  protected async issue(count: number, over: Connection): Promise<Issued> {
+  protected async issue(count: number, over: Connection): Promise<SequenceRange> {
     if (!Number.isSafeInteger(count) || count < 1)
       throw new RangeError(`${this.name}: ${count} numbers cannot be taken, only a whole number from 1`)
     const given = { ...lifetimeNow(this.home.lifetime), count }
@@ -141,7 +141,7 @@ export class SequenceKey extends LastNumber {
   }
 
   /** Takes the next `count` numbers, which no other caller gets. */
-  nextMany(count: number): Promise<Issued> {
+  nextMany(count: number): Promise<SequenceRange> {
     return this.issue(count, this.home.connection)
   }
 
@@ -167,12 +167,12 @@ export class ReplicatedSequenceKey extends LastNumber {
   }
 
   /** Takes the next number, as `first` and `last`. No other caller gets it, unless a failover loses it. */
-  next(): Promise<ReplicatedIssued> {
+  next(): Promise<ReplicatedSequenceRange> {
     return this.nextMany(1)
   }
 
   /** Takes the next `count` numbers. No other caller gets them, unless a failover loses them. */
-  async nextMany(count: number): Promise<ReplicatedIssued> {
+  async nextMany(count: number): Promise<ReplicatedSequenceRange> {
     const { value, replicas } = await this.home.replication.write((over) => this.issue(count, over))
     return { ...value, replicas }
   }
