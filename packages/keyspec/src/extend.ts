@@ -3,13 +3,8 @@
 // Adapters: the port to a client.
 export { boundOf, Deadline, type TimeoutOptions } from './connection/client/deadline.ts'
 export { Flight, fly, type Route } from './connection/client/flight.ts'
-export {
-  encodeCommand,
-  type RawArgument,
-  type RawBufferReply,
-  type RawReply,
-  readReply,
-} from './connection/client/resp.ts'
+export type { RawArgument, RawBufferReply } from './connection/client/resp.ts'
+export { formOf, RespLine } from './connection/client/resp-line.ts'
 export {
   ALL_KEYS,
   ALL_KEYS_BYTES,
