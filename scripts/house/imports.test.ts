@@ -13,6 +13,7 @@ const ROWS: { readonly [sources: string]: readonly (readonly string[])[] } = {
       'connection/connection.ts',
       'connection/client-of.ts',
       'connection/wrap.ts',
+      'connection/reply.ts',
       'connection/page.ts',
       'connection/slot.ts',
       'connection/denial.ts',

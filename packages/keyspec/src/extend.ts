@@ -21,6 +21,20 @@ export {
   type Shape,
 } from './connection/connection.ts'
 export { pageOf } from './connection/page.ts'
+export {
+  anyReply,
+  arrayReply,
+  booleanReply,
+  bytesReply,
+  decodeReply,
+  integerReply,
+  listReply,
+  optionalReply,
+  type ReplyDecoder,
+  storedReply,
+  textReply,
+  tupleReply,
+} from './connection/reply.ts'
 export { refusal, refused } from './connection/server-error.ts'
 export { slotOf } from './connection/slot.ts'
 export { unanswered } from './connection/unanswered.ts'
@@ -45,18 +59,6 @@ export {
 } from './script/argument.ts'
 export type { Split } from './script/merge-equal.ts'
 export { type RedisType, SPARABLE } from './script/proof.ts'
-export {
-  anyReply,
-  arrayReply,
-  booleanReply,
-  bytesReply,
-  integerReply,
-  listReply,
-  optionalReply,
-  type ReplyDecoder,
-  textReply,
-  tupleReply,
-} from './script/reply.ts'
 export {
   script,
   type Script,

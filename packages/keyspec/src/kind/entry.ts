@@ -1,6 +1,7 @@
 import { pageOf } from '../connection/page.ts'
 import { KeyError, withoutValue } from '../errors.ts'
 import { type Connection, ALL_KEYS, NO_KEY, ONE_KEY, type Reply } from '../connection/connection.ts'
+import { decodeReply, integerReply, listReply, textReply } from '../connection/reply.ts'
 import type { ParamCodec, ParamTexts, ParamValues } from '../param.ts'
 import { type Pattern, pattern as parsePattern } from '../pattern.ts'
 import type { Key } from './key.ts'
@@ -61,7 +62,7 @@ export class Many<K> implements Iterable<K> {
     for (let at = 0; at < names.length; at += most) {
       sent.push(this.connection.send([command, ...names.slice(at, at + most)], ALL_KEYS))
     }
-    return (await Promise.all(sent)).reduce<number>((sum, count) => sum + (count as number), 0)
+    return (await Promise.all(sent)).reduce<number>((sum, count) => sum + decodeReply(integerReply, count), 0)
   }
 }
 
@@ -227,6 +228,8 @@ function nameOrNone(
   }
 }
 
+const TEXTS = listReply(textReply)
+
 async function* scanNames(connection: Connection, pattern: Pattern, count: number): AsyncGenerator<string> {
   if (pattern.params.length === 0) {
     if ((await connection.send(['EXISTS', pattern.text], ONE_KEY)) === 1) yield pattern.text
@@ -237,7 +240,7 @@ async function* scanNames(connection: Connection, pattern: Pattern, count: numbe
     let cursor = '0'
     do {
       const reply = await master.send(['SCAN', cursor, 'MATCH', glob, 'COUNT', String(count)], NO_KEY)
-      const [next, names] = pageOf<string>(reply, 'SCAN')
+      const [next, names] = pageOf(TEXTS, reply, 'SCAN')
       cursor = next
       yield* new Set(names)
     } while (cursor !== '0')

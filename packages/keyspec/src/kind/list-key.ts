@@ -1,6 +1,6 @@
 import { ONE_KEY, ONE_KEY_BYTES } from '../connection/connection.ts'
 import { digits, text } from '../script/argument.ts'
-import { anyReply } from '../script/reply.ts'
+import { anyReply, decodeReply, integerReply, optionalReply } from '../connection/reply.ts'
 import { script } from '../script/script.ts'
 import { Collection, proveOneSlot, wasRefused } from './collection.ts'
 import { ttlFor } from './lifetime.ts'
@@ -71,12 +71,16 @@ export class ListKey<T, In = T> extends Collection<T, In> {
   /** The index of the first element that is stored as this value would be, or `undefined`. */
   async indexOf(value: In): Promise<number | undefined> {
     const stored = this.encode(this.home.codec, value)
-    return ((await this.read(['LPOS', this.name, stored], ONE_KEY)) as number | null) ?? undefined
+    return decodeReply(
+      optionalReply(integerReply),
+      await this.read(['LPOS', this.name, stored], ONE_KEY),
+      this.name,
+    )
   }
 
   /** How many elements there are. */
   async length(): Promise<number> {
-    return (await this.read(['LLEN', this.name], ONE_KEY)) as number
+    return decodeReply(integerReply, await this.read(['LLEN', this.name], ONE_KEY), this.name)
   }
 
   /** Replaces the element at an index; answers whether there was one. */
@@ -100,7 +104,7 @@ export class ListKey<T, In = T> extends Collection<T, In> {
     const where = 'before' in place ? 'BEFORE' : 'AFTER'
     const pivot = this.encode(codec, 'before' in place ? place.before : place.after)
     const reply = await this.write('LINSERT', [where, pivot, this.encode(codec, value)], { group: 3 })
-    return (reply as number) > 0
+    return decodeReply(integerReply, reply, this.name) > 0
   }
 
   /** Keeps the elements from one index to another, both included, and drops the others. */
@@ -114,7 +118,11 @@ export class ListKey<T, In = T> extends Collection<T, In> {
    */
   async remove(value: In, { count = 0 }: { readonly count?: number } = {}): Promise<number> {
     const stored = this.encode(this.home.codec, value)
-    return (await this.send(['LREM', this.name, index(count), stored], ONE_KEY)) as number
+    return decodeReply(
+      integerReply,
+      await this.send(['LREM', this.name, index(count), stored], ONE_KEY),
+      this.name,
+    )
   }
 
   /**
@@ -151,7 +159,7 @@ export class ListKey<T, In = T> extends Collection<T, In> {
 
   async #push(command: 'LPUSH' | 'RPUSH', values: readonly In[]): Promise<number> {
     if (values.length === 0) return this.length()
-    return (await this.write(command, this.encodeAll(values))) as number
+    return decodeReply(integerReply, await this.write(command, this.encodeAll(values)), this.name)
   }
 
   async #pop(end: ListEnd, count: number): Promise<T[]> {

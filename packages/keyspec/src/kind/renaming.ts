@@ -8,6 +8,7 @@ import {
   type Shape,
   type Subscriber,
 } from '../connection/connection.ts'
+import { decodeReply, listReply, textReply, tupleReply } from '../connection/reply.ts'
 import { ServerError } from '../connection/server-error.ts'
 import { slotOf } from '../connection/slot.ts'
 import { wrapConnection } from '../connection/wrap.ts'
@@ -175,8 +176,9 @@ async function lastId(
   key: string,
   send: (command: Command, shape: Shape) => Promise<Reply>,
 ): Promise<string> {
-  const last = (await send(['XREVRANGE', key, '+', '-', 'COUNT', '1'], ONE_KEY)) as readonly [id: string][]
-  return last[0]?.[0] ?? '0-0'
+  const last = await send(['XREVRANGE', key, '+', '-', 'COUNT', '1'], ONE_KEY)
+  const [entry] = decodeReply(listReply(tupleReply(textReply)), last, key)
+  return entry?.[0] ?? '0-0'
 }
 
 const POLL_MS = 100

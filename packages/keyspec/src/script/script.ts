@@ -5,7 +5,7 @@ import { KeyspecError, SchemaError, ScriptError } from '../errors.ts'
 import { type Arguments, type ScriptArgument, serverNow, unsaidOf, wellFormed } from './argument.ts'
 import { equalCalls, mergeRuns, overKeys, repeated } from './merged-scripts.ts'
 import { bare, isProvenEverywhere, permissionProof, type RedisType, typeProof } from './proof.ts'
-import type { ReplyDecoder } from './reply.ts'
+import { type ReplyDecoder } from '../connection/reply.ts'
 import { prelude, type Proof, resendLost, sendKnown, sourceOf } from './source.ts'
 
 /** What a script takes: a value for each argument it names; those that may be `undefined` can be left out. */

@@ -3,7 +3,7 @@ import { GET_BYTES } from '../../connection/pipeline/reads.ts'
 import { isUnavailable, ServerError } from '../../connection/server-error.ts'
 import { EncodeError, LoadTimeoutError } from '../../errors.ts'
 import { ttlFor } from '../../kind/lifetime.ts'
-import { readable } from '../../codec/readable.ts'
+import { decodeStored, readable } from '../../codec/readable.ts'
 import { onAbort } from '../../abort.ts'
 import { after, every } from '../../timer.ts'
 import type { Flight, LoadAll, Landing, LoadsHome, Params } from './flight.ts'
@@ -18,9 +18,12 @@ import {
 } from './outcome.ts'
 import { untilAborted } from './until-aborted.ts'
 import { Waiting } from '../lease/waiting.ts'
+import { bytesReply, decodeReply, optionalReply } from '../../connection/reply.ts'
 
 // How long the outcome of a load stands for those who wait for it, who ask every 50 ms at the latest.
 const WAITING_MS = 250
+
+const STORED = optionalReply(bytesReply)
 
 /**
  * Entries that were asked for together. Each round takes the locks that are free and loads their entries in one call;
@@ -136,9 +139,10 @@ export class Batch<P extends Params, T, In> {
   async #read(flight: Flight<P>): Promise<boolean> {
     const { codec, connection } = this.#home
     const asOf = this.#moment()
-    const stored = (await connection.send(['GET', flight.name], GET_BYTES)) as Buffer | null
+    const reply = await connection.send(['GET', flight.name], GET_BYTES)
+    const stored = decodeReply(STORED, reply, flight.name)
     flight.seen = stored
-    if (stored === null || !isReadable(codec, stored)) return false
+    if (stored === undefined || !isReadable(codec, stored)) return false
     this.#release(flight)
     this.#settle(flight, { loaded: readable(codec, stored), asOf })
     return true
@@ -292,7 +296,7 @@ function cannotLock(error: unknown): boolean {
 
 function isReadable(codec: Codec<any, any>, stored: Buffer): boolean {
   try {
-    codec.decode(readable(codec, stored) as string & Buffer)
+    decodeStored(codec, readable(codec, stored))
     return true
   } catch {
     return false

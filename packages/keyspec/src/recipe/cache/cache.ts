@@ -1,6 +1,7 @@
 import type { Codec } from '../../codec/codec.ts'
 import { text } from '../../codec/text.ts'
 import { type Connection, ONE_KEY, type Reply } from '../../connection/connection.ts'
+import { decodeReply, integerReply, optionalReply, storedReply } from '../../connection/reply.ts'
 import { GET, GET_BYTES } from '../../connection/pipeline/reads.ts'
 import { isUnavailable } from '../../connection/server-error.ts'
 import { type Duration, milliseconds } from '../../duration.ts'
@@ -141,6 +142,8 @@ export function cache<const P extends string, T, In, const C extends ParamCodecs
   }
 }
 
+const STORED = optionalReply(storedReply)
+
 const BRACE = /[{}]/
 
 function lockSpec(spec: KeySpec, { lock, lockTtl = '10s' }: CacheOptions): KeySpec {
@@ -268,7 +271,7 @@ export class CacheKey<T, In = T> extends StringKey<T, In> {
   async #readNear(near: Near<T>, reading: Reading): Promise<T | undefined> {
     const { codec } = this.home
     let isUnchanged = false
-    let found: readonly [ttlMs: Reply, stored: Reply]
+    let found: readonly [ttlMs: Reply, reply: Reply]
     try {
       // The time goes first: behind the value, it would keep that from being read together with its neighbours.
       const ttlMs = this.send(['PTTL', this.name], ONE_KEY).catch(() => GONE)
@@ -276,8 +279,9 @@ export class CacheKey<T, In = T> extends StringKey<T, In> {
     } finally {
       isUnchanged = near.end(reading)
     }
-    const [ttlMs, stored] = found
-    if (stored === null) return undefined
+    const ttlMs = decodeReply(integerReply, found[0], this.name)
+    const stored = decodeReply(STORED, found[1], this.name)
+    if (stored === undefined) return undefined
     const value = this.decode(codec, stored)
     const isEverybodys = freeze(value)
     if (isUnchanged && ttlMs !== GONE)
@@ -285,8 +289,8 @@ export class CacheKey<T, In = T> extends StringKey<T, In> {
         reading,
         isEverybodys
           ? { everybodys: Promise.resolve(value), stored: undefined }
-          : { everybodys: undefined, stored: readable(codec, stored as string | Buffer) },
-        ttlMs === FOREVER ? 'forever' : (ttlMs as number),
+          : { everybodys: undefined, stored: readable(codec, stored) },
+        ttlMs === FOREVER ? 'forever' : ttlMs,
       )
     return value
   }

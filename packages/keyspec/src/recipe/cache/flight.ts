@@ -61,7 +61,7 @@ export class Flight<P extends Params = any> {
   resolve!: (landing: Landing) => void
   reject!: (error: unknown) => void
   /** What stood in the entry when the lock was taken: nothing, or what the codec could not read. */
-  seen: Buffer | null = null
+  seen: Buffer | undefined
   lock: Lock | undefined
   /** The token of the load that is waited for: the lock held it when it was last read. Its outcome is the flight's. */
   waitsFor: string | undefined

@@ -1,7 +1,7 @@
 import { type Connection, ONE_KEY } from '../../connection/connection.ts'
 import { GET_BYTES } from '../../connection/pipeline/reads.ts'
 import { digits, flag, text } from '../../script/argument.ts'
-import { booleanReply } from '../../script/reply.ts'
+import { booleanReply, bytesReply, decodeReply } from '../../connection/reply.ts'
 import { script } from '../../script/script.ts'
 import { extendLease, type HeldKey, releaseLease } from '../lease/token.ts'
 import * as lua from './lua.gen.ts'
@@ -65,8 +65,9 @@ export class Lock {
 
   /** What stands in the lock's place: the token of its holder, the outcome of a load, or nothing. */
   async look(): Promise<string | null> {
-    const stored = (await this.#home.connection.send(['GET', this.#held.key], GET_BYTES)) as Buffer | null
-    return stored === null ? null : String(stored)
+    const { key } = this.#held
+    const stored = await this.#home.connection.send(['GET', key], GET_BYTES)
+    return stored === null ? null : String(decodeReply(bytesReply, stored, key))
   }
 
   /** Takes the lock if nothing stands in its place but this outcome of an earlier load; answers whether it did. */
@@ -108,12 +109,17 @@ export class Lock {
    * Writes an entry if the lock is held and the entry is as it was `seen`, and gives the lock back, in one step. Answers
    * whether it wrote.
    */
-  store(entry: string, value: string | Uint8Array, seen: Buffer | null, ttlMs: number): Promise<boolean> {
+  store(
+    entry: string,
+    value: string | Uint8Array,
+    seen: Buffer | undefined,
+    ttlMs: number,
+  ): Promise<boolean> {
     const { connection, wakes } = this.#home
     const given = {
       owner: this.#held.token,
       wake: wakes,
-      present: seen !== null,
+      present: seen !== undefined,
       seen: seen ?? '',
       value,
       ttlMs,

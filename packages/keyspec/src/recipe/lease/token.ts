@@ -1,6 +1,6 @@
 import type { Connection } from '../../connection/connection.ts'
 import { digits, flag, text } from '../../script/argument.ts'
-import { booleanReply } from '../../script/reply.ts'
+import { booleanReply } from '../../connection/reply.ts'
 import { script } from '../../script/script.ts'
 import * as lua from './lua.gen.ts'
 

@@ -10,7 +10,8 @@ import { type Description, type Kind, keySpec, type KeySpec } from '../../kind/k
 import { ttlFor } from '../../kind/lifetime.ts'
 import type { ParamCodec, ParamCodecs, ParamTexts, ParamValues } from '../../param.ts'
 import { digits, flag, int, serverNow } from '../../script/argument.ts'
-import { integerReply, listReply } from '../../script/reply.ts'
+import { decodeStored } from '../../codec/readable.ts'
+import { decodeReply, integerReply, listReply, optionalReply, storedReply } from '../../connection/reply.ts'
 import { script } from '../../script/script.ts'
 import { requireSamePlaceholders } from '../../pattern.ts'
 import { checkLimit } from '../limiter/limit-by.ts'
@@ -293,11 +294,13 @@ export class Quota {
   }
 }
 
+const STORED = optionalReply(storedReply)
+
 async function usedAt(connection: Connection, name: string): Promise<number> {
-  const stored = await connection.send(['GET', name], GET)
-  if (stored === null) return 0
+  const stored = decodeReply(STORED, await connection.send(['GET', name], GET), name)
+  if (stored === undefined) return 0
   try {
-    return integer.decode(String(stored) as string & Buffer)
+    return decodeStored(integer, stored)
   } catch (error) {
     throw new DecodeError(name, integer.name, error, stored)
   }
