@@ -51,6 +51,9 @@ const ROWS: { readonly [sources: string]: readonly (readonly string[])[] } = {
 const COMMON = [
   'kind.ts',
   'entry.ts',
+  'key-name.ts',
+  'many.ts',
+  'scan-names.ts',
   'renaming.ts',
   'renaming-across.ts',
   'phase.ts',

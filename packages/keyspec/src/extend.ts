@@ -68,7 +68,10 @@ export {
 } from './script/script.ts'
 
 // Kinds and recipes: an entry of a schema.
-export { globOf, keyReader, keyWriter, Many, openEntry, prefixed } from './kind/entry.ts'
+export { globOf } from './kind/scan-names.ts'
+export { keyReader, keyWriter, prefixed } from './kind/key-name.ts'
+export { Many } from './kind/many.ts'
+export { openEntry } from './kind/entry.ts'
 export { fieldsOf } from './kind/fields.ts'
 export type { Fingerprint } from './kind/fingerprint.ts'
 export { type Home, homeOf, Key } from './kind/key.ts'

@@ -41,7 +41,7 @@ function answering(reply: Reply) {
 }
 
 type Keys = ReturnType<typeof answering>
-const first = (all: AsyncGenerator<unknown>) => all.next()
+const first = (all: AsyncGenerator) => all.next()
 
 // Each is asked of a server that answers a text where a number or an array belongs, and a number where a text does.
 const VERBS: [verb: string, reply: Reply, ask: (keys: Keys) => Promise<unknown>][] = [

@@ -5,7 +5,7 @@ import { EncodeError, LoadTimeoutError } from '../../errors.ts'
 import { ttlFor } from '../../kind/lifetime.ts'
 import { decodeStored, readable } from '../../codec/readable.ts'
 import { onAbort } from '../../abort.ts'
-import { after, every } from '../../timer.ts'
+import { after } from '../../timer.ts'
 import type { Flight, LoadAll, Landing, LoadsHome, Params } from './flight.ts'
 import { Lock } from './lock.ts'
 import {
@@ -56,10 +56,10 @@ export class Batch<P extends Params, T, In> {
 
   async run(reachable: boolean): Promise<void> {
     const { signal } = this.#abort
-    const { subscriber, loadTimeoutMs, lockTtlMs } = this.#home
+    const { subscriber, loadTimeoutMs, lock } = this.#home
     const waiting = new Waiting(subscriber, signal)
     // Another process's load, then one that took over from it, and a lock that outlives a process between the two.
-    const longestMs = 2 * loadTimeoutMs + lockTtlMs
+    const longestMs = 2 * loadTimeoutMs + lock.ttlMs
     const begunAt = performance.now()
     let isOverdue = false
     try {
@@ -68,7 +68,7 @@ export class Batch<P extends Params, T, In> {
         // A released lock mostly means that the entry was written. If it cannot be read, the attempt says why.
         if (heard)
           await Promise.all(Array.from(this.#pending.values(), (each) => this.#read(each).catch(() => false)))
-        if (!isOverdue && performance.now() - begunAt > lockTtlMs) {
+        if (!isOverdue && performance.now() - begunAt > lock.ttlMs) {
           isOverdue = true
           await this.#limitLocks()
         }
@@ -95,7 +95,7 @@ export class Batch<P extends Params, T, In> {
   async #limitLocks(): Promise<void> {
     const locks = Array.from(
       this.#pending.values(),
-      ({ params }) => new Lock(this.#home, this.#home.lockNameOf(params), this.#owner),
+      ({ params }) => new Lock(this.#home.lock, this.#home.lockNameOf(params), this.#owner),
     )
     await Promise.all(locks.map((lock) => lock.limit()))
   }
@@ -105,7 +105,7 @@ export class Batch<P extends Params, T, In> {
    * the lock: its former holder has written it by then.
    */
   async #attempt(flight: Flight<P>): Promise<boolean> {
-    const lock = new Lock(this.#home, this.#home.lockNameOf(flight.params), this.#owner)
+    const lock = new Lock(this.#home.lock, this.#home.lockNameOf(flight.params), this.#owner)
     try {
       if (await lock.take()) {
         flight.lock = lock
@@ -150,11 +150,8 @@ export class Batch<P extends Params, T, In> {
 
   /** Loads entries in one call, and writes those whose lock we hold; what cannot be written is answered all the same. */
   async #loadAll(flights: readonly Flight<P>[]): Promise<void> {
-    const { stats, lockTtlMs } = this.#home
-    const renew = () => {
-      for (const { lock } of flights) lock?.renew().catch(() => {})
-    }
-    const keeping = every(lockTtlMs / 3, renew, { keepsAlive: false })
+    const { stats } = this.#home
+    for (const { lock } of flights) lock?.keep()
     try {
       stats.loads += flights.length
       for (const { lock } of flights) if (lock === undefined) stats.unreachable += 1
@@ -170,8 +167,6 @@ export class Batch<P extends Params, T, In> {
         else this.#release(flight)
         this.#fail(flight, isExpired ? this.#tooLong(flight) : error)
       }
-    } finally {
-      keeping.cancel()
     }
   }
 

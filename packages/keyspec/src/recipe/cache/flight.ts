@@ -1,7 +1,8 @@
 import type { Codec } from '../../codec/codec.ts'
-import type { Subscriber } from '../../connection/connection.ts'
+import type { Connection, Subscriber } from '../../connection/connection.ts'
 import type { Lifetime } from '../../kind/lifetime.ts'
-import type { Lock, LockHome } from './lock.ts'
+import type { LeaseHome } from '../lease/token-lease.ts'
+import type { Lock } from './lock.ts'
 import type { CacheStats } from './stats.ts'
 
 /** The values of an entry's placeholders. */
@@ -32,7 +33,10 @@ export interface Moments {
 }
 
 /** What the loads of one cache share. */
-export interface LoadsHome<T, In> extends LockHome {
+export interface LoadsHome<T, In> {
+  /** What the locks share. */
+  readonly lock: LeaseHome
+  readonly connection: Connection
   readonly codec: Codec<T, In>
   readonly lifetime: Lifetime
   readonly stats: { -readonly [N in keyof CacheStats]: CacheStats[N] }

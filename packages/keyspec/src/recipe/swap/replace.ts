@@ -1,6 +1,6 @@
 import type { Argument, Reply } from '../../connection/connection.ts'
 import { isUnavailable } from '../../connection/server-error.ts'
-import { keyWriter, prefixed } from '../../kind/entry.ts'
+import { keyWriter, prefixed } from '../../kind/key-name.ts'
 import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type EntryOptions, type KeySpec, keySpec, type Opening, type RedisType } from '../../kind/kind.ts'
 import { ttlFor } from '../../kind/lifetime.ts'
