@@ -56,6 +56,7 @@ export {
 export { type PeakHour, type ResponseTimes } from './connection/guard/meter.ts'
 export { isUnavailable, ServerError, type ServerErrorCode } from './connection/server-error.ts'
 export {
+  ClockError,
   ConflictError,
   DecodeError,
   EncodeError,

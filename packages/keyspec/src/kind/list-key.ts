@@ -7,6 +7,7 @@ import { ttlFor } from './lifetime.ts'
 import * as lua from './lua.gen.ts'
 import { amount, takeReadable, takingEnds } from './take-readable.ts'
 import { renewalOf } from './write.ts'
+import { ArgumentRangeError, ArgumentTypeError } from '../errors.ts'
 
 /** An end of a list: the front has index 0, the back −1. */
 export type ListEnd = 'front' | 'back'
@@ -132,7 +133,7 @@ export class ListKey<T, In = T> extends Collection<T, In> {
   async move(from: ListEnd, to: ListEnd, destination: ListKey<T, In> = this): Promise<T | undefined> {
     const { codec, connection, lifetime } = this.home
     if (destination.home !== this.home) {
-      throw new TypeError(`${this.name}: an element can be moved to a list of the same entry only`)
+      throw new ArgumentTypeError(`${this.name}: an element can be moved to a list of the same entry only`)
     }
     proveOneSlot(this.home, 'LMOVE', [this.name, destination.name])
     const reply = await (codec.bytes ? moveBytes : move).run(
@@ -180,6 +181,6 @@ export class ListKey<T, In = T> extends Collection<T, In> {
 
 function index(place: number): string {
   if (!Number.isSafeInteger(place))
-    throw new RangeError(`${String(place)} is not an index or a count: give a whole number`)
+    throw new ArgumentRangeError(`${String(place)} is not an index or a count: give a whole number`)
   return String(place)
 }

@@ -1,7 +1,7 @@
 import { pageOf } from '../connection/page.ts'
 import { ONE_KEY, ONE_KEY_BYTES, type Reply } from '../connection/connection.ts'
 import { arrayReply, decodeReply, integerReply, listReply, optionalReply } from '../connection/reply.ts'
-import { EncodeError } from '../errors.ts'
+import { ArgumentRangeError, EncodeError } from '../errors.ts'
 import { Collection, wasRefused } from './collection.ts'
 import { boundsOf, readScore, type ScoreRange, writeScore } from './score.ts'
 import { amount, takeReadable, takingEnds } from './take-readable.ts'
@@ -209,6 +209,6 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
 
 function whole(value: number): string {
   if (!Number.isSafeInteger(value))
-    throw new RangeError(`${String(value)} is not a rank or a count: give a whole number`)
+    throw new ArgumentRangeError(`${String(value)} is not a rank or a count: give a whole number`)
   return String(value)
 }

@@ -14,6 +14,7 @@ import {
 } from './stream-entries.ts'
 import { StreamGroup } from './stream-group.ts'
 import { writeWithLifetime } from './write.ts'
+import { ArgumentTypeError } from '../errors.ts'
 
 /** What can be said when an entry is added. */
 export interface StreamAddOptions {
@@ -58,7 +59,7 @@ export class StreamKey<F> extends Key {
     const encoded = encodeFields(this.name, this.home.fields, values, (codec, field, where) =>
       this.encode(codec, field, where),
     )
-    if (encoded.length === 0) throw new TypeError(`${this.name}: an entry needs a field at least`)
+    if (encoded.length === 0) throw new ArgumentTypeError(`${this.name}: an entry needs a field at least`)
     const trim = maxLength === undefined ? [] : ['MAXLEN', exact ? '=' : '~', String(maxLength)]
     const lead = [...trim, id, ...encoded]
     return decodeReply(

@@ -1,7 +1,7 @@
 import type { Codec } from '../codec/codec.ts'
 import { type Argument, ONE_KEY, ONE_KEY_BYTES, type Reply, type Shape } from '../connection/connection.ts'
 import { GET, GET_BYTES, getTogether } from '../connection/pipeline/reads.ts'
-import { ConflictError } from '../errors.ts'
+import { ArgumentRangeError, ConflictError } from '../errors.ts'
 import type { ParamCodecs } from '../param.ts'
 import { digits, flag, text } from '../script/argument.ts'
 import {
@@ -289,7 +289,7 @@ export class ManyStrings<T, In = T> extends Many<StringKey<T, In>> {
   /** Writes a value to each, in the order asked; every value is encoded before the first is sent. */
   async set(values: readonly In[]): Promise<void> {
     if (values.length !== this.keys.length) {
-      throw new RangeError(`${this.keys.length} keys were named, but ${values.length} values given`)
+      throw new ArgumentRangeError(`${this.keys.length} keys were named, but ${values.length} values given`)
     }
     const stored = this.keys.map((key, index) => key.stored(values[index]!))
     await Promise.all(this.keys.map((key, index) => key.put(stored[index]!)))

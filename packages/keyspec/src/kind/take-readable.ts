@@ -1,6 +1,6 @@
 import type { Argument, Connection, Reply } from '../connection/connection.ts'
 import { bytesReply, decodeReply, integerReply, listReply, tupleReply } from '../connection/reply.ts'
-import { ConflictError } from '../errors.ts'
+import { ArgumentRangeError, ConflictError } from '../errors.ts'
 import { digits, int, rest, text } from '../script/argument.ts'
 import { script } from '../script/script.ts'
 import { sleep } from '../timer.ts'
@@ -145,6 +145,6 @@ export function takingMembers(
 /** A number of elements to take. */
 export function amount(count: number): string {
   if (!Number.isSafeInteger(count) || count < 0)
-    throw new RangeError(`${String(count)} is not a number of elements`)
+    throw new ArgumentRangeError(`${String(count)} is not a number of elements`)
   return String(count)
 }

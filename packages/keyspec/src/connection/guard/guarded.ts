@@ -1,5 +1,5 @@
 import { type Duration, milliseconds, spell } from '../../duration.ts'
-import { KeyspecError, reason, UnavailableError } from '../../errors.ts'
+import { ArgumentRangeError, KeyspecError, reason, UnavailableError } from '../../errors.ts'
 import { type Connection, firstKeyOf } from '../connection.ts'
 import { isUnavailable } from '../server-error.ts'
 import { tickTime } from '../../tick-time.ts'
@@ -72,7 +72,7 @@ const UNHEALTHY_AT = 3
 export function guarded(connection: Connection, options: GuardOptions = {}): GuardedConnection {
   const { failureThreshold = UNHEALTHY_AT, openFor = '1s', onStateChange } = options
   if (!Number.isSafeInteger(failureThreshold) || failureThreshold < 1) {
-    throw new RangeError(`failureThreshold is a whole number from 1, not ${failureThreshold}`)
+    throw new ArgumentRangeError(`failureThreshold is a whole number from 1, not ${failureThreshold}`)
   }
   const meter = new Meter()
   let since = new Date()

@@ -1,7 +1,7 @@
 import type { Codec } from '../../codec/codec.ts'
 import { GET_BYTES } from '../../connection/pipeline/reads.ts'
 import { isUnavailable, ServerError } from '../../connection/server-error.ts'
-import { EncodeError, LoadTimeoutError } from '../../errors.ts'
+import { ArgumentRangeError, ArgumentTypeError, EncodeError, LoadTimeoutError } from '../../errors.ts'
 import { ttlFor } from '../../kind/lifetime.ts'
 import { decodeStored, readable } from '../../codec/readable.ts'
 import { onAbort } from '../../abort.ts'
@@ -191,9 +191,9 @@ export class Batch<P extends Params, T, In> {
         ),
       )
       const values = await untilAborted(loading, ending.signal)
-      if (!Array.isArray(values)) throw new TypeError('the load gave no array of values')
+      if (!Array.isArray(values)) throw new ArgumentTypeError('the load gave no array of values')
       if (values.length !== flights.length)
-        throw new RangeError(
+        throw new ArgumentRangeError(
           `${flights.length} entries were to be loaded, but the load gave ${values.length} values`,
         )
       return values

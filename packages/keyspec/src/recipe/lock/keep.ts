@@ -1,6 +1,7 @@
 import { isUnavailable } from '../../connection/server-error.ts'
 import { LeaseLostError } from '../../errors.ts'
 import { after, type Timer } from '../../timer.ts'
+import type { Keeping } from '../lease/keep-renewed.ts'
 import type { Lease } from './lease.ts'
 
 /** What may be said of a lock that is kept. */
@@ -47,12 +48,13 @@ export async function keepWhile<T, H extends Lease>(
 }
 
 function keep(lease: Lease, lost: AbortController, { key, proceeds }: KeepOptions) {
+  const { held } = lease
   let ending: Timer | undefined
   let stopped = false
   let sawOutage = false
   const stop = () => {
     stopped = true
-    lease.stopKeeping()
+    held.stopKeeping()
     ending?.cancel()
   }
   const lose = (cause?: unknown) => {
@@ -69,7 +71,7 @@ function keep(lease: Lease, lost: AbortController, { key, proceeds }: KeepOption
     if (lease.leftMs === 0) lose()
     else ending = after(lease.leftMs, watch, { keepsAlive: false })
   }
-  lease.keep({
+  const keeping: Keeping = {
     lost(cause) {
       if (cause === undefined && proceeds && sawOutage) stop()
       else lose(cause)
@@ -77,8 +79,9 @@ function keep(lease: Lease, lost: AbortController, { key, proceeds }: KeepOption
     unanswered() {
       if (proceeds) sawOutage = true
     },
-  })
-  lease.watch(watch)
+  }
+  held.keep(keeping, () => lease.extend())
+  held.watch(watch)
   watch()
   return { stop, sawOutage: () => sawOutage }
 }

@@ -1,7 +1,6 @@
 import type { Replication } from '../../connection/replication.ts'
 import { isUnavailable } from '../../connection/server-error.ts'
 import { type Duration, milliseconds } from '../../duration.ts'
-import type { Keeping } from '../lease/keep-renewed.ts'
 import type { LeaseHome, TokenLease } from '../lease/token-lease.ts'
 
 /** What the locks of one entry share. */
@@ -62,19 +61,9 @@ export class Lease<Fence extends number | undefined = number | undefined> {
     return this.#replicas
   }
 
-  /** @internal Calls `changed` whenever `leftMs` changes: after an extension or a release. */
-  watch(changed: () => void): void {
-    this.#held.watch(changed)
-  }
-
-  /** @internal Extends it again and again. */
-  keep(keeping: Keeping): void {
-    this.#held.keep(keeping, () => this.extend())
-  }
-
-  /** @internal Keeps it no longer. */
-  stopKeeping(): void {
-    this.#held.stopKeeping()
+  /** @internal What Redis knows of it: the token in the key, and its time. */
+  get held(): TokenLease {
+    return this.#held
   }
 
   /** @internal Whether the holder called `release`. */

@@ -3,7 +3,7 @@ import type { Connection } from '../../connection/connection.ts'
 import { GET } from '../../connection/pipeline/reads.ts'
 import { isUnavailable } from '../../connection/server-error.ts'
 import type { Duration } from '../../duration.ts'
-import { DecodeError } from '../../errors.ts'
+import { ArgumentRangeError, ClockError, DecodeError } from '../../errors.ts'
 import { type Entry, openEntry } from '../../kind/entry.ts'
 import { keyWriter, prefixed } from '../../kind/key-name.ts'
 import { type Home, homeOf, Key } from '../../kind/key.ts'
@@ -203,7 +203,7 @@ export class Quota {
   async take(cost = 1): Promise<QuotaResult> {
     const { limit, outage, clock } = this.#home
     if (!Number.isSafeInteger(cost) || cost < 1 || cost > limit) {
-      throw new RangeError(
+      throw new ArgumentRangeError(
         `${this.#namesAt(clock.nowMs())[0]}: cannot take ${cost} of a limit of ${limit}: a cost is a whole number from 1 to the limit`,
       )
     }
@@ -273,8 +273,10 @@ export class Quota {
       const isOpened = allowed === 1 && opened === 1
       return { counters, allowed: allowed === 1, isOpened, retryAfterMs: tillMs - serverMs!, standing }
     }
-    throw new Error(
-      `${this.#namesAt(clock.nowMs())[0]}: the server's clock was in another window each of ${MOST_ASKED} times it was asked: is it being set?`,
+    const [name] = this.#namesAt(clock.nowMs())
+    throw new ClockError(
+      `${name}: nothing was taken: the server's clock was in another window each of ${MOST_ASKED} times it was asked: is it being set?`,
+      name,
     )
   }
 

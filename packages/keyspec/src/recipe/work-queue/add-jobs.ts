@@ -1,6 +1,7 @@
 import type { AddResult } from './outcome.ts'
 import { acknowledged, encodeJob, type OneQueue } from './queue-home.ts'
 import * as scripts from './scripts.ts'
+import { ArgumentTypeError } from '../../errors.ts'
 
 /** How many jobs one step takes. The steps of a token are counted by it: another number would break known tokens. */
 const ADD_STEP = 5000
@@ -19,11 +20,11 @@ export async function addJobs<N>(
 ): Promise<AddResult> {
   const { home, names: keys } = queue
   if (token !== undefined && unique !== undefined)
-    throw new TypeError('add takes a token or unique names: either alone makes a repeated call safe')
-  if (token === '') throw new TypeError('the token of an add is empty')
+    throw new ArgumentTypeError('add takes a token or unique names: either alone makes a repeated call safe')
+  if (token === '') throw new ArgumentTypeError('the token of an add is empty')
   const encoded = jobs.map((job) => encodeJob(queue, job))
   const names = unique === undefined ? undefined : jobs.map(unique)
-  if (names?.includes('') === true) throw new TypeError('the unique name of a job is empty')
+  if (names?.includes('') === true) throw new ArgumentTypeError('the unique name of a job is empty')
   const ids: string[] = []
   const replicas: number[] = []
   let added = 0

@@ -1,5 +1,5 @@
 import type { Connection } from '../../connection/connection.ts'
-import { reason } from '../../errors.ts'
+import { ArgumentRangeError, ArgumentTypeError, reason } from '../../errors.ts'
 import type { Batch, BatchResult, FinishResult, JobFailure, TakenJob } from './outcome.ts'
 import { acknowledged, encodeResult, nameOf, type OneQueue, STEP } from './queue-home.ts'
 import * as scripts from './scripts.ts'
@@ -134,9 +134,11 @@ function amounts({ home, names }: OneQueue<any, any>, add: { readonly [name: str
   return Object.entries(add)
     .map(([name, amount]) => {
       if (!home.also.has(name))
-        throw new TypeError(`${names.waiting}: "${name}" is not a counter that counters.also declares`)
+        throw new ArgumentTypeError(
+          `${names.waiting}: "${name}" is not a counter that counters.also declares`,
+        )
       if (!Number.isSafeInteger(amount))
-        throw new RangeError(`${name} is counted in whole numbers, not ${amount}`)
+        throw new ArgumentRangeError(`${name} is counted in whole numbers, not ${amount}`)
       return `${name} ${amount}`
     })
     .join(' ')

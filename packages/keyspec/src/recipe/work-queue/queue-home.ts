@@ -2,7 +2,7 @@ import type { Codec } from '../../codec/codec.ts'
 import type { Connection, Subscriber } from '../../connection/connection.ts'
 import { decodeStored } from '../../codec/readable.ts'
 import type { Replication } from '../../connection/replication.ts'
-import { DecodeError, EncodeError } from '../../errors.ts'
+import { ArgumentTypeError, DecodeError, EncodeError } from '../../errors.ts'
 import type { Handover } from './handover.ts'
 import type { QueueNames } from './layout.ts'
 import type { StoredJob } from './stored-job.ts'
@@ -47,7 +47,7 @@ export const STEP = 1000
 /** Returns the name of a worker as text; throws a `TypeError` if it is empty. */
 export function nameOf(worker: string | number): string {
   const name = String(worker)
-  if (name === '') throw new TypeError('a worker has a name: it is empty')
+  if (name === '') throw new ArgumentTypeError('a worker has a name: it is empty')
   return name
 }
 
