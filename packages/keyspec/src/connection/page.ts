@@ -21,3 +21,21 @@ export function pageOf<T>(
     key,
   )
 }
+
+/**
+ * Yields what each reply of a whole scan found, in batches as the server gives them.
+ * @param ask Sends the command with this cursor.
+ */
+export async function* pagesOf<T>(
+  found: ReplyDecoder<T>,
+  ask: (cursor: string) => Promise<Reply>,
+  scan: string,
+  key?: string,
+): AsyncGenerator<T> {
+  let cursor = '0'
+  do {
+    const [next, page] = pageOf(found, await ask(cursor), scan, key)
+    cursor = next
+    yield page
+  } while (cursor !== '0')
+}

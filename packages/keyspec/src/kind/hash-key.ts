@@ -1,4 +1,4 @@
-import { pageOf } from '../connection/page.ts'
+import { pagesOf } from '../connection/page.ts'
 import { integer } from '../codec/integer.ts'
 import { type Argument, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
 import { DecodeError } from '../errors.ts'
@@ -197,16 +197,13 @@ export class HashKey<F> extends Key {
   async *scan(options: { readonly count?: number } = {}): AsyncGenerator<HashField<F, FieldName<F>>> {
     // In the body, since a generator's parameters are read when it is called.
     const { count = 512 } = options
-    let cursor = '0'
-    do {
-      const command = ['HSCAN', this.name, cursor, 'COUNT', String(count)]
-      const reply = await this.read(command, this.home.shape)
-      const [next, flat] = pageOf(arrayReply, reply, 'HSCAN', this.name)
-      cursor = next
+    const ask = (cursor: string) =>
+      this.read(['HSCAN', this.name, cursor, 'COUNT', String(count)], this.home.shape)
+    for await (const flat of pagesOf(arrayReply, ask, 'HSCAN', this.name)) {
       for (const [field, value] of Object.entries(this.#values(flat))) {
         yield { field, value } as HashField<F, FieldName<F>>
       }
-    } while (cursor !== '0')
+    }
   }
 
   #encode(values: object): Argument[] {

@@ -1,5 +1,5 @@
 import { type Connection, NO_KEY, ONE_KEY } from '../connection/connection.ts'
-import { pageOf } from '../connection/page.ts'
+import { pagesOf } from '../connection/page.ts'
 import { listReply, textReply } from '../connection/reply.ts'
 import type { Pattern } from '../pattern.ts'
 
@@ -24,12 +24,8 @@ export async function* scanNames(
   }
   const glob = globOf(pattern)
   for (const master of await connection.masters()) {
-    let cursor = '0'
-    do {
-      const reply = await master.send(['SCAN', cursor, 'MATCH', glob, 'COUNT', String(count)], NO_KEY)
-      const [next, names] = pageOf(TEXTS, reply, 'SCAN')
-      cursor = next
-      yield* new Set(names)
-    } while (cursor !== '0')
+    const ask = (cursor: string) =>
+      master.send(['SCAN', cursor, 'MATCH', glob, 'COUNT', String(count)], NO_KEY)
+    for await (const names of pagesOf(TEXTS, ask, 'SCAN')) yield* new Set(names)
   }
 }

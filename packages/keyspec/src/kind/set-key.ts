@@ -1,4 +1,4 @@
-import { pageOf } from '../connection/page.ts'
+import { pagesOf } from '../connection/page.ts'
 import { ALL_KEYS, ALL_KEYS_BYTES, ONE_KEY, ONE_KEY_BYTES } from '../connection/connection.ts'
 import { arrayReply, booleanReply, decodeReply, integerReply, listReply } from '../connection/reply.ts'
 import { Collection, proveOneSlot } from './collection.ts'
@@ -76,14 +76,11 @@ export class SetKey<T, In = T> extends Collection<T, In> {
   async *scan(options: { readonly count?: number } = {}): AsyncGenerator<T> {
     // In the body, since a generator's parameters are read when it is called.
     const { count = 512 } = options
-    let cursor = '0'
-    do {
-      const command = ['SSCAN', this.name, cursor, 'COUNT', String(count)]
-      const reply = await this.read(command, this.home.shape)
-      const [next, found] = pageOf(arrayReply, reply, 'SSCAN', this.name)
-      cursor = next
+    const ask = (cursor: string) =>
+      this.read(['SSCAN', this.name, cursor, 'COUNT', String(count)], this.home.shape)
+    for await (const found of pagesOf(arrayReply, ask, 'SSCAN', this.name)) {
       yield* this.decodeAll(found)
-    } while (cursor !== '0')
+    }
   }
 
   async #pop(count: number): Promise<T[]> {

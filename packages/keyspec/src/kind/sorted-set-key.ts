@@ -1,4 +1,4 @@
-import { pageOf } from '../connection/page.ts'
+import { pagesOf } from '../connection/page.ts'
 import { ONE_KEY, ONE_KEY_BYTES, type Reply } from '../connection/connection.ts'
 import { arrayReply, decodeReply, integerReply, listReply, optionalReply } from '../connection/reply.ts'
 import { ArgumentRangeError, EncodeError } from '../errors.ts'
@@ -164,14 +164,11 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
   async *scan(options: { readonly count?: number } = {}): AsyncGenerator<Scored<T>> {
     // In the body, since a generator's parameters are read when it is called.
     const { count = 512 } = options
-    let cursor = '0'
-    do {
-      const command = ['ZSCAN', this.name, cursor, 'COUNT', whole(count)]
-      const reply = await this.read(command, this.home.shape)
-      const [next, found] = pageOf(arrayReply, reply, 'ZSCAN', this.name)
-      cursor = next
+    const ask = (cursor: string) =>
+      this.read(['ZSCAN', this.name, cursor, 'COUNT', whole(count)], this.home.shape)
+    for await (const found of pagesOf(arrayReply, ask, 'ZSCAN', this.name)) {
       yield* this.#scored(found)
-    } while (cursor !== '0')
+    }
   }
 
   async #pop(command: 'ZPOPMIN' | 'ZPOPMAX', count: number): Promise<Scored<T>[]> {

@@ -1,7 +1,7 @@
 import type { Home } from './key.ts'
-import type { Duration } from '../duration.ts'
+import { type Duration, milliseconds } from '../duration.ts'
 import type { Codec } from '../codec/codec.ts'
-import type { Shape, Reply } from '../connection/connection.ts'
+import type { Command, Reply, Shape } from '../connection/connection.ts'
 import { arrayReply, storedReply } from '../connection/reply.ts'
 import { decodeFields, type Fields, type FieldValues } from './fields.ts'
 
@@ -49,6 +49,20 @@ export function itemsOf<F>(reply: Reply, fields: Fields, decode: Decode): (Strea
     )
     return [{ id, value: value as FieldValues<F> }]
   })
+}
+
+/** The command that reads entries after an id, be it XREAD or XREADGROUP, and its shape. */
+export function readAfter(
+  { shape: { bytes = false } }: StreamHome,
+  head: readonly string[],
+  stream: string,
+  after: string,
+  wait: Duration | undefined,
+): readonly [command: Command, shape: Shape] {
+  const block = wait === undefined ? [] : ['BLOCK', String(milliseconds(wait))]
+  const command = [...head, ...block, 'STREAMS', stream, after]
+  const shape = { firstKey: command.length - 2, keyCount: 1, bytes }
+  return [command, wait === undefined ? shape : { ...shape, blocks: true }]
 }
 
 /** The entries in the reply of XREAD and XREADGROUP over one stream. */

@@ -20,6 +20,7 @@ import {
   idReply,
   itemsOf,
   namedReply,
+  readAfter,
   type StreamItem,
   type TrimmedItem,
   type ReadOptions,
@@ -176,17 +177,8 @@ class GroupedStream<F> extends Key {
     after: string,
     { limit = 100, wait }: ReadOptions,
   ): Promise<(StreamItem<F> | TrimmedItem)[]> {
-    const { bytes = false } = this.home.shape
     const head = ['XREADGROUP', 'GROUP', group, consumer, 'COUNT', String(limit)]
-    const reply =
-      wait === undefined
-        ? await this.read([...head, 'STREAMS', this.name, after], { firstKey: 7, keyCount: 1, bytes })
-        : await this.read([...head, 'BLOCK', String(milliseconds(wait)), 'STREAMS', this.name, after], {
-            firstKey: 9,
-            keyCount: 1,
-            bytes,
-            blocks: true,
-          })
+    const reply = await this.read(...readAfter(this.home, head, this.name, after, wait))
     return this.#items(decodeReply(entriesRead, reply, this.name))
   }
 

@@ -1,6 +1,5 @@
 import { ONE_KEY, type Reply } from '../connection/connection.ts'
 import { arrayReply, decodeReply, integerReply, textReply } from '../connection/reply.ts'
-import { milliseconds } from '../duration.ts'
 import { encodeFields, type FieldInputs, type FieldValues } from './fields.ts'
 import { Key } from './key.ts'
 import {
@@ -10,6 +9,7 @@ import {
   idReply,
   itemsOf,
   namedReply,
+  readAfter,
   type StreamItem,
 } from './stream-entries.ts'
 import { StreamGroup } from './stream-group.ts'
@@ -90,16 +90,7 @@ export class StreamKey<F> extends Key {
    */
   async readAfter(id: string, { limit = 100, wait }: ReadOptions = {}): Promise<StreamItem<F>[]> {
     const head = ['XREAD', 'COUNT', String(limit)]
-    const { bytes = false } = this.home.shape
-    const reply =
-      wait === undefined
-        ? await this.read([...head, 'STREAMS', this.name, id], { firstKey: 4, keyCount: 1, bytes })
-        : await this.read([...head, 'BLOCK', String(milliseconds(wait)), 'STREAMS', this.name, id], {
-            firstKey: 6,
-            keyCount: 1,
-            bytes,
-            blocks: true,
-          })
+    const reply = await this.read(...readAfter(this.home, head, this.name, id, wait))
     return this.#items(decodeReply(entriesRead, reply, this.name))
   }
 

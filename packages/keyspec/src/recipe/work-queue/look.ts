@@ -1,5 +1,5 @@
 import { ONE_KEY } from '../../connection/connection.ts'
-import { pageOf } from '../../connection/page.ts'
+import { pagesOf } from '../../connection/page.ts'
 import { decodeReply, listReply, optionalReply, textReply } from '../../connection/reply.ts'
 import type { QueueStats, RunningJob } from './outcome.ts'
 import { decodeJob, type OneQueue } from './queue-home.ts'
@@ -119,13 +119,10 @@ async function* fieldsOf(
   { home }: OneQueue<any, any>,
   key: string,
 ): AsyncGenerator<[field: string, value: string][]> {
-  let cursor = '0'
-  do {
-    const reply = await home.connection.send(['HSCAN', key, cursor, 'COUNT', '200'], ONE_KEY)
-    const [next, flat] = pageOf(TEXTS, reply, 'HSCAN', key)
+  const ask = (cursor: string) => home.connection.send(['HSCAN', key, cursor, 'COUNT', '200'], ONE_KEY)
+  for await (const flat of pagesOf(TEXTS, ask, 'HSCAN', key)) {
     const page: [string, string][] = []
     for (let at = 0; at < flat.length; at += 2) page.push([flat[at]!, flat[at + 1]!])
     if (page.length > 0) yield page
-    cursor = next
-  } while (cursor !== '0')
+  }
 }
