@@ -13,6 +13,7 @@ const ROWS: { readonly [sources: string]: readonly (readonly string[])[] } = {
       'connection/connection.ts',
       'connection/client-of.ts',
       'connection/wrap.ts',
+      'connection/reply.ts',
       'connection/page.ts',
       'connection/slot.ts',
       'connection/denial.ts',
@@ -51,6 +52,9 @@ const ROWS: { readonly [sources: string]: readonly (readonly string[])[] } = {
 const COMMON = [
   'kind.ts',
   'entry.ts',
+  'key-name.ts',
+  'many.ts',
+  'scan-names.ts',
   'renaming.ts',
   'renaming-across.ts',
   'phase.ts',

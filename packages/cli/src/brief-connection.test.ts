@@ -63,6 +63,14 @@ test('a refusal says in the words of the server what was refused, of which key, 
   await expect(open({ password: undefined })).rejects.toThrow(/^PING was refused: NOAUTH/)
 })
 
+test('an error inside an array is a refusal, and no value', async () => {
+  const { connection, close } = await open()
+  const nested = connection.send(['EVAL', "return {1, redis.error_reply('ERR inside')}", '0'], NO_KEY)
+  await expect(nested).rejects.toMatchObject({ code: 'E_SERVER', reply: 'ERR inside' })
+  expect(await connection.send(['ECHO', 'next'], NO_KEY)).toBe('next')
+  close()
+})
+
 test('what was asked is not left waiting when the server goes', async () => {
   const { connection } = await open()
   redis.pause()

@@ -1,15 +1,6 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import type { Connection } from 'keyspec'
-import {
-  after,
-  encodeCommand,
-  NO_KEY,
-  type RawBufferReply,
-  readReply,
-  refused,
-  type Reply,
-  unanswered,
-} from 'keyspec/extend'
+import { after, formOf, NO_KEY, refusal, RespLine, unanswered } from 'keyspec/extend'
 import type { Address } from './address.ts'
 
 /** How long it waits. */
@@ -27,12 +18,7 @@ export async function briefConnection(
   { connectWithinMs, replyWithinMs }: Waits,
 ): Promise<{ readonly connection: Connection; close(): void }> {
   const socket = await opened(address, connectWithinMs)
-  const waiting: Waiting[] = []
-  let unread: Buffer = Buffer.alloc(0)
-  const fail = (error: Error) => {
-    socket.destroy()
-    for (const { reject } of waiting.splice(0)) reject(error)
-  }
+  const line = new RespLine(socket)
   socket.setNoDelay(true)
   // Before the first answer nobody knows whether there is a Redis at all.
   let withinMs = connectWithinMs
@@ -43,34 +29,19 @@ export async function briefConnection(
   }
   waitFor(connectWithinMs)
   socket.on('timeout', () => {
-    if (waiting.length > 0) fail(new Error(`no answer within ${withinMs / 1000} s`))
-  })
-  socket.on('error', fail)
-  socket.on('close', () => fail(new Error('the server closed the connection')))
-  socket.on('data', (chunk: Buffer) => {
-    unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk])
-    try {
-      let at = 0
-      for (let read = readReply(unread); read !== undefined; read = readReply(unread, at)) {
-        at = read.end
-        waiting.shift()!.resolve(read.value)
-      }
-      unread = unread.subarray(at)
-    } catch (error) {
-      fail(new Error('the server does not answer as Redis does', { cause: error }))
-    }
+    if (line.pending > 0) line.fail(new Error(`no answer within ${withinMs / 1000} s`))
   })
 
   const send: Connection['send'] = async (command, shape) => {
     if (socket.destroyed) throw unanswered(new Error('the connection is closed'), command, shape, false)
-    const reply = await new Promise<RawBufferReply>((resolve, reject) => {
-      waiting.push({ resolve, reject })
-      socket.write(encodeCommand(command))
-    }).catch((error: unknown) => {
+    const reply = await line.send(command).catch((error: unknown) => {
       throw unanswered(error, command, shape, true)
     })
-    if (reply instanceof Error) throw refused(reply.message, command, shape)
-    return shape.bytes === true ? asBytes(reply) : asText(reply)
+    try {
+      return formOf(reply, shape.bytes === true)
+    } catch (error) {
+      throw refusal(error, command, shape)
+    }
   }
   const connection: Connection = {
     client: 'keyspec',
@@ -90,11 +61,6 @@ export async function briefConnection(
     throw error
   }
   return { connection, close: () => socket.destroy() }
-}
-
-interface Waiting {
-  readonly resolve: (reply: RawBufferReply) => void
-  readonly reject: (error: Error) => void
 }
 
 async function opened({ protocol, hostname, port, path }: Address, withinMs: number): Promise<Socket> {
@@ -120,14 +86,4 @@ async function opened({ protocol, hostname, port, path }: Address, withinMs: num
       resolve(socket)
     })
   })
-}
-
-function asBytes(reply: RawBufferReply): Reply {
-  if (typeof reply === 'string') return Buffer.from(reply)
-  return Array.isArray(reply) ? reply.map(asBytes) : (reply as Reply)
-}
-
-function asText(reply: RawBufferReply): Reply {
-  if (Buffer.isBuffer(reply)) return reply.toString()
-  return Array.isArray(reply) ? reply.map(asText) : (reply as Reply)
 }

@@ -142,6 +142,25 @@ export class UnsupportedClientError extends KeyspecError {
   readonly code = 'E_UNSUPPORTED_CLIENT'
 }
 
+/** The server's clock was in another window of a quota each time that it was asked; nothing was taken. */
+export class ClockError extends KeyspecError {
+  readonly code = 'E_CLOCK'
+}
+
+/** An argument of a type or a form that no call takes, or such a value of a function that was given; nothing was sent. */
+export class ArgumentTypeError extends TypeError {
+  get code() {
+    return 'E_ARGUMENT' as const
+  }
+}
+
+/** An argument beyond what a call takes; nothing was sent. */
+export class ArgumentRangeError extends RangeError {
+  get code() {
+    return 'E_ARGUMENT' as const
+  }
+}
+
 /** The words of whatever was thrown. */
 export function reason(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)

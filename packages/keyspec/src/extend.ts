@@ -3,13 +3,8 @@
 // Adapters: the port to a client.
 export { boundOf, Deadline, type TimeoutOptions } from './connection/client/deadline.ts'
 export { Flight, fly, type Route } from './connection/client/flight.ts'
-export {
-  encodeCommand,
-  type RawArgument,
-  type RawBufferReply,
-  type RawReply,
-  readReply,
-} from './connection/client/resp.ts'
+export type { RawArgument, RawBufferReply } from './connection/client/resp.ts'
+export { formOf, RespLine } from './connection/client/resp-line.ts'
 export {
   ALL_KEYS,
   ALL_KEYS_BYTES,
@@ -26,6 +21,20 @@ export {
   type Shape,
 } from './connection/connection.ts'
 export { pageOf } from './connection/page.ts'
+export {
+  anyReply,
+  arrayReply,
+  booleanReply,
+  bytesReply,
+  decodeReply,
+  integerReply,
+  listReply,
+  optionalReply,
+  type ReplyDecoder,
+  storedReply,
+  textReply,
+  tupleReply,
+} from './connection/reply.ts'
 export { refusal, refused } from './connection/server-error.ts'
 export { slotOf } from './connection/slot.ts'
 export { unanswered } from './connection/unanswered.ts'
@@ -51,18 +60,6 @@ export {
 export type { Split } from './script/merge-equal.ts'
 export { type RedisType, SPARABLE } from './script/proof.ts'
 export {
-  anyReply,
-  arrayReply,
-  booleanReply,
-  bytesReply,
-  integerReply,
-  listReply,
-  optionalReply,
-  type ReplyDecoder,
-  textReply,
-  tupleReply,
-} from './script/reply.ts'
-export {
   script,
   type Script,
   type ScriptKeys,
@@ -71,7 +68,10 @@ export {
 } from './script/script.ts'
 
 // Kinds and recipes: an entry of a schema.
-export { globOf, keyReader, keyWriter, Many, openEntry, prefixed } from './kind/entry.ts'
+export { globOf } from './kind/scan-names.ts'
+export { keyReader, keyWriter, prefixed } from './kind/key-name.ts'
+export { Many } from './kind/many.ts'
+export { openEntry } from './kind/entry.ts'
 export { fieldsOf } from './kind/fields.ts'
 export type { Fingerprint } from './kind/fingerprint.ts'
 export { type Home, homeOf, Key } from './kind/key.ts'

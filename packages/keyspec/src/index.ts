@@ -15,7 +15,8 @@ export { integer } from './codec/integer.ts'
 export { json } from './codec/json.ts'
 export { text } from './codec/text.ts'
 export { sqlDate } from './codec/sql-date.ts'
-export { type Entry, type Many } from './kind/entry.ts'
+export { type Entry } from './kind/entry.ts'
+export { type Many } from './kind/many.ts'
 export { type Key } from './kind/key.ts'
 export { counter, type CounterEntry, type CounterKey } from './kind/counter.ts'
 export { type FieldInputs, fields, type FieldValues } from './kind/fields.ts'
@@ -55,6 +56,7 @@ export {
 export { type PeakHour, type ResponseTimes } from './connection/guard/meter.ts'
 export { isUnavailable, ServerError, type ServerErrorCode } from './connection/server-error.ts'
 export {
+  ClockError,
   ConflictError,
   DecodeError,
   EncodeError,

@@ -1,5 +1,6 @@
 import { nodeCrypto } from './builtin.ts'
 import { isWrittenYear } from './calendar.ts'
+import { ArgumentRangeError } from './errors.ts'
 import { canonicalAddress } from './ip-address.ts'
 import { ILL_FORMED, type Params } from './pattern.ts'
 
@@ -113,7 +114,7 @@ function digest(
   normalise: Normalise = (text) => text,
 ): ParamCodec<string | Uint8Array | Digest, Digest> {
   if (!Number.isInteger(digits) || digits < 8 || digits > 64)
-    throw new RangeError('a digest has 8 to 64 hex digits')
+    throw new ArgumentRangeError('a digest has 8 to 64 hex digits')
   const shape = new RegExp(`^[0-9a-f]{${digits}}$`)
   return {
     name: `digest(${digits})`,

@@ -1,6 +1,6 @@
 import { SchemaError } from './errors.ts'
 import type { Kind, KeySpec } from './kind/kind.ts'
-import { keyReader, prefixed, wholePattern } from './kind/entry.ts'
+import { keyReader, prefixed, wholePattern } from './kind/key-name.ts'
 import { overlaps } from './overlap.ts'
 import type { Pattern } from './pattern.ts'
 

@@ -7,6 +7,7 @@ import {
   globOf,
   int,
   integerReply,
+  listReply,
   NO_KEY,
   pageOf,
   pattern,
@@ -22,6 +23,7 @@ import { StepSize } from './step-size.ts'
 
 // A type that no key has: SCAN showed a key whose slot is being moved.
 const MOVING = '?'
+const NAMES = listReply(bytesReply)
 /** One step of a walk, as the server answered it. */
 export interface Step {
   /** The cursor of the next step; `0` ends the walk. */
@@ -88,7 +90,7 @@ export function stepper({ prefix = '', facts = [], maxLoad, count: most }: StepO
       }
     }
     const scan = ['SCAN', cursor, 'COUNT', String(count), ...(match === '' ? [] : ['MATCH', match])]
-    const [next, names] = pageOf<Buffer>(await master.send(scan, { ...NO_KEY, bytes: true }), 'SCAN')
+    const [next, names] = pageOf(NAMES, await master.send(scan, { ...NO_KEY, bytes: true }), 'SCAN')
     const keys = await inspectKeys(master, names, asked)
     return { next, read: async () => keys }
   }

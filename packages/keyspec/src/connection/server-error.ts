@@ -57,6 +57,11 @@ const KNOWN: readonly { words: RegExp; code: ServerErrorCode; advice: string }[]
     advice: 'the stream or its group is not there, or was deleted; create the group',
   },
   { words: /^CROSSSLOT/, code: 'E_CROSS_SLOT', advice: 'put the same {hash tag} into these patterns' },
+  {
+    words: /^NOCOUNT/,
+    code: 'E_NO_COUNT',
+    advice: 'nothing was taken; find out who writes the key, then delete it',
+  },
   { words: /^NOSCRIPT/, code: 'E_NO_SCRIPT', advice: 'the script is sent again' },
 ]
 
@@ -70,6 +75,7 @@ export type ServerErrorCode =
   | 'E_TOO_OLD'
   | 'E_NO_GROUP'
   | 'E_CROSS_SLOT'
+  | 'E_NO_COUNT'
   | 'E_NO_SCRIPT'
   | 'E_SERVER'
 

@@ -1,20 +1,21 @@
 import { clientOf, madeOver } from './client-of.ts'
 import type { Connection } from './connection.ts'
 
-/** What a wrapper does by itself; without `masters`, those of the inner connection are returned as they are. */
-export type OwnVerbs = Pick<Connection, 'send'> & Partial<Pick<Connection, 'masters'>>
+/** The verbs that a wrapper has of its own; without `masters`, the wrapper returns the masters of the inner connection. */
+export type OwnVerbs = Pick<Connection, 'send'> & Partial<Connection>
 
 /**
- * Returns a connection that sends over another one, with the same facts about the client. Every wrapper is made here, so
- * that a new fact reaches all of them: without it, this function does not compile.
+ * Returns a connection that sends over another one, and keeps every other property of it, also those that this version of
+ * Keyspec does not know. Every wrapper is made here: a new property of `Connection` that is not listed does not compile.
  */
-export function wrapConnection(inner: Connection, { send, masters }: OwnVerbs): Connection {
-  const wrapped: Required<Connection> = {
+export function wrapConnection<V extends OwnVerbs>(inner: Connection, own: V): Connection & V {
+  // A spread leaves out what an adapter that is a class inherits.
+  const known: Required<Connection> = {
     client: inner.client,
     cluster: inner.cluster,
     dear: inner.dear === true,
-    send,
-    masters: masters ?? (() => inner.masters()),
+    send: own.send,
+    masters: () => inner.masters(),
   }
-  return madeOver(clientOf(inner), wrapped)
+  return madeOver(clientOf(inner), { ...inner, ...known, ...own })
 }

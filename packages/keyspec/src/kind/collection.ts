@@ -1,5 +1,6 @@
 import type { Codec } from '../codec/codec.ts'
 import { type Argument, ONE_KEY, ONE_KEY_BYTES, type Reply, type Shape } from '../connection/connection.ts'
+import { arrayReply, decodeReply } from '../connection/reply.ts'
 import { ServerError } from '../connection/server-error.ts'
 import { slotOf } from '../connection/slot.ts'
 import { ScriptError } from '../errors.ts'
@@ -39,7 +40,7 @@ export class Collection<T, In = T> extends Key {
   /** The elements of a reply; a `DecodeError` names the key and the element, counted from `first` where they have places. */
   protected decodeAll(replies: Reply, first?: number): T[] {
     const { codec } = this.home
-    return ((replies ?? []) as readonly Reply[]).map((stored, index) =>
+    return decodeReply(arrayReply, replies ?? [], this.name).map((stored, index) =>
       this.decode(codec, stored, first === undefined ? undefined : `element ${first + index}`),
     )
   }

@@ -1,5 +1,6 @@
 import type { Codec } from '../codec/codec.ts'
 import type { Reply } from '../connection/connection.ts'
+import { ArgumentTypeError } from '../errors.ts'
 
 /** The codecs of a hash or a stream by field; `'*'` stands for every field that is not named. */
 export interface FieldCodecs {
@@ -55,7 +56,7 @@ export function fieldsOf(codecs: FieldCodecs): Fields {
     of(key, field) {
       const codec = at(field)
       if (codec !== undefined && field.isWellFormed()) return codec
-      throw new TypeError(
+      throw new ArgumentTypeError(
         `${key}: ${JSON.stringify(field)} is not a field: ${
           codec === undefined
             ? `declared are ${[...byName.keys()].join(', ')}`

@@ -1,9 +1,16 @@
-import { pageOf } from '../connection/page.ts'
+import { pagesOf } from '../connection/page.ts'
 import { integer } from '../codec/integer.ts'
 import { type Argument, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
 import { DecodeError } from '../errors.ts'
 import { digits, int, rest, text } from '../script/argument.ts'
-import { anyReply, optionalReply } from '../script/reply.ts'
+import {
+  arrayReply,
+  decodeReply,
+  integerReply,
+  listReply,
+  optionalReply,
+  textReply,
+} from '../connection/reply.ts'
 import { script } from '../script/script.ts'
 import { wasRefused } from './collection.ts'
 import { beyond, countReply, NOT_COUNTABLE } from './counter.ts'
@@ -36,7 +43,7 @@ const UPDATE = {
   args: { ttlMs: digits, renew: text, values: rest },
   lua: lua.updateFields,
   commands: ['HGETALL', 'HSET', 'PEXPIRE', 'PTTL'],
-  reply: anyReply,
+  reply: arrayReply,
 } as const
 const update = script('kind/update-fields', UPDATE)
 const updateBytes = script('kind/update-fields', { ...UPDATE, bytes: true })
@@ -45,7 +52,7 @@ const UPDATE_IF = {
   args: { ttlMs: digits, renew: text, expected: int, values: rest },
   lua: lua.updateFieldsIf,
   commands: ['HGET', 'HGETALL', 'HSET', 'PEXPIRE', 'PTTL'],
-  reply: anyReply,
+  reply: optionalReply(arrayReply),
 } as const
 const updateIf = script('kind/update-fields-if', UPDATE_IF)
 const updateIfBytes = script('kind/update-fields-if', { ...UPDATE_IF, bytes: true })
@@ -58,6 +65,8 @@ const increment = script('kind/increment-field', {
   merge: true,
 })
 
+const TEXTS = listReply(textReply)
+
 /** A key that holds fields. */
 export class HashKey<F> extends Key {
   declare protected readonly home: HashHome
@@ -68,7 +77,7 @@ export class HashKey<F> extends Key {
 
   /** All fields, or `undefined` where there is no hash. */
   async get(): Promise<FieldValues<F> | undefined> {
-    const reply = (await this.read(['HGETALL', this.name], this.home.shape)) as readonly Reply[]
+    const reply = decodeReply(arrayReply, await this.read(['HGETALL', this.name], this.home.shape), this.name)
     return reply.length === 0 ? undefined : this.#values(reply)
   }
 
@@ -85,7 +94,11 @@ export class HashKey<F> extends Key {
   ): Promise<{ readonly [M in N]?: FieldValue<F, M> }> {
     if (fields.length === 0) return {}
     for (const field of fields) this.home.fields.of(this.name, field)
-    const reply = (await this.read(['HMGET', this.name, ...fields], this.home.shape)) as readonly Reply[]
+    const reply = decodeReply(
+      arrayReply,
+      await this.read(['HMGET', this.name, ...fields], this.home.shape),
+      this.name,
+    )
     const found = fields.flatMap((field, index) => (reply[index] === null ? [] : [field, reply[index]!]))
     return this.#values(found)
   }
@@ -109,7 +122,7 @@ export class HashKey<F> extends Key {
     const { connection, fields, lifetime } = this.home
     const run = (fields.bytes ? updateBytes : update).run
     const how = { ttlMs: ttlFor(lifetime), renew: renewalOf(lifetime), values: encoded }
-    return this.#values((await run(connection, { key: this.name }, how)) as readonly Reply[])
+    return this.#values(await run(connection, { key: this.name }, how))
   }
 
   /**
@@ -129,7 +142,7 @@ export class HashKey<F> extends Key {
       { key: this.name },
       { ...how, values: [...before, ...this.#encode(values)] },
     )
-    return reply === null ? undefined : this.#values(reply as readonly Reply[])
+    return reply === undefined ? undefined : this.#values(reply)
   }
 
   /**
@@ -158,7 +171,7 @@ export class HashKey<F> extends Key {
   async remove(...fields: readonly FieldName<F>[]): Promise<number> {
     if (fields.length === 0) return 0
     for (const field of fields) this.home.fields.of(this.name, field)
-    return (await this.send(['HDEL', this.name, ...fields], ONE_KEY)) as number
+    return decodeReply(integerReply, await this.send(['HDEL', this.name, ...fields], ONE_KEY), this.name)
   }
 
   /** Whether a field is there. */
@@ -168,12 +181,12 @@ export class HashKey<F> extends Key {
 
   /** How many fields there are, undeclared ones included. */
   async size(): Promise<number> {
-    return (await this.read(['HLEN', this.name], ONE_KEY)) as number
+    return decodeReply(integerReply, await this.read(['HLEN', this.name], ONE_KEY), this.name)
   }
 
   /** The names of the fields that are there. */
   async fields(): Promise<FieldName<F>[]> {
-    const names = (await this.read(['HKEYS', this.name], ONE_KEY)) as readonly string[]
+    const names = decodeReply(TEXTS, await this.read(['HKEYS', this.name], ONE_KEY), this.name)
     return names.filter((name) => this.home.fields.at(name) !== undefined) as FieldName<F>[]
   }
 
@@ -184,16 +197,13 @@ export class HashKey<F> extends Key {
   async *scan(options: { readonly count?: number } = {}): AsyncGenerator<HashField<F, FieldName<F>>> {
     // In the body, since a generator's parameters are read when it is called.
     const { count = 512 } = options
-    let cursor = '0'
-    do {
-      const command = ['HSCAN', this.name, cursor, 'COUNT', String(count)]
-      const reply = await this.read(command, this.home.shape)
-      const [next, flat] = pageOf(reply, 'HSCAN', this.name)
-      cursor = next
+    const ask = (cursor: string) =>
+      this.read(['HSCAN', this.name, cursor, 'COUNT', String(count)], this.home.shape)
+    for await (const flat of pagesOf(arrayReply, ask, 'HSCAN', this.name)) {
       for (const [field, value] of Object.entries(this.#values(flat))) {
         yield { field, value } as HashField<F, FieldName<F>>
       }
-    } while (cursor !== '0')
+    }
   }
 
   #encode(values: object): Argument[] {

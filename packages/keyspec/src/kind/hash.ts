@@ -1,6 +1,7 @@
 import { ONE_KEY, ONE_KEY_BYTES } from '../connection/connection.ts'
 import type { ParamCodecs } from '../param.ts'
-import { type Entry, Many, openEntry } from './entry.ts'
+import { type Entry, openEntry } from './entry.ts'
+import { Many } from './many.ts'
 import { type FieldCodecs, type FieldValues, fieldsOf } from './fields.ts'
 import { HashKey } from './hash-key.ts'
 import { homeOf } from './key.ts'

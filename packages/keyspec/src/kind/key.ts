@@ -1,5 +1,7 @@
 import type { Codec } from '../codec/codec.ts'
 import { type Command, type Connection, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
+import { decodeStored } from '../codec/readable.ts'
+import { decodeReply, integerReply, storedReply } from '../connection/reply.ts'
 import { type Duration, milliseconds } from '../duration.ts'
 import { DecodeError, EncodeError } from '../errors.ts'
 import { ILL_FORMED } from '../pattern.ts'
@@ -49,7 +51,7 @@ export class Key {
 
   /** The time to live in ms, `'forever'` where the key has none, `undefined` where there is no key. */
   async ttlMs(): Promise<number | 'forever' | undefined> {
-    const ttl = (await this.send(['PTTL', this.name], ONE_KEY)) as number
+    const ttl = decodeReply(integerReply, await this.send(['PTTL', this.name], ONE_KEY), this.name)
     return ttl === -2 ? undefined : ttl === -1 ? 'forever' : ttl
   }
 
@@ -102,8 +104,9 @@ export class Key {
 
   /** The value of a stored form, be it text or bytes; a `DecodeError` names the key, and `where` in it. */
   protected decode<T>(codec: Codec<T, any>, stored: Reply, where?: string): T {
+    const form = decodeReply(storedReply, stored, this.name)
     try {
-      return codec.decode((codec.bytes ? stored : String(stored)) as string & Buffer)
+      return decodeStored(codec, form)
     } catch (error) {
       throw new DecodeError(this.name, described(codec, where), error, stored)
     }

@@ -1,12 +1,13 @@
 import { ONE_KEY, ONE_KEY_BYTES } from '../connection/connection.ts'
 import { digits, text } from '../script/argument.ts'
-import { anyReply } from '../script/reply.ts'
+import { anyReply, decodeReply, integerReply, optionalReply } from '../connection/reply.ts'
 import { script } from '../script/script.ts'
 import { Collection, proveOneSlot, wasRefused } from './collection.ts'
 import { ttlFor } from './lifetime.ts'
 import * as lua from './lua.gen.ts'
 import { amount, takeReadable, takingEnds } from './take-readable.ts'
 import { renewalOf } from './write.ts'
+import { ArgumentRangeError, ArgumentTypeError } from '../errors.ts'
 
 /** An end of a list: the front has index 0, the back −1. */
 export type ListEnd = 'front' | 'back'
@@ -71,12 +72,16 @@ export class ListKey<T, In = T> extends Collection<T, In> {
   /** The index of the first element that is stored as this value would be, or `undefined`. */
   async indexOf(value: In): Promise<number | undefined> {
     const stored = this.encode(this.home.codec, value)
-    return ((await this.read(['LPOS', this.name, stored], ONE_KEY)) as number | null) ?? undefined
+    return decodeReply(
+      optionalReply(integerReply),
+      await this.read(['LPOS', this.name, stored], ONE_KEY),
+      this.name,
+    )
   }
 
   /** How many elements there are. */
   async length(): Promise<number> {
-    return (await this.read(['LLEN', this.name], ONE_KEY)) as number
+    return decodeReply(integerReply, await this.read(['LLEN', this.name], ONE_KEY), this.name)
   }
 
   /** Replaces the element at an index; answers whether there was one. */
@@ -100,7 +105,7 @@ export class ListKey<T, In = T> extends Collection<T, In> {
     const where = 'before' in place ? 'BEFORE' : 'AFTER'
     const pivot = this.encode(codec, 'before' in place ? place.before : place.after)
     const reply = await this.write('LINSERT', [where, pivot, this.encode(codec, value)], { group: 3 })
-    return (reply as number) > 0
+    return decodeReply(integerReply, reply, this.name) > 0
   }
 
   /** Keeps the elements from one index to another, both included, and drops the others. */
@@ -114,7 +119,11 @@ export class ListKey<T, In = T> extends Collection<T, In> {
    */
   async remove(value: In, { count = 0 }: { readonly count?: number } = {}): Promise<number> {
     const stored = this.encode(this.home.codec, value)
-    return (await this.send(['LREM', this.name, index(count), stored], ONE_KEY)) as number
+    return decodeReply(
+      integerReply,
+      await this.send(['LREM', this.name, index(count), stored], ONE_KEY),
+      this.name,
+    )
   }
 
   /**
@@ -124,7 +133,7 @@ export class ListKey<T, In = T> extends Collection<T, In> {
   async move(from: ListEnd, to: ListEnd, destination: ListKey<T, In> = this): Promise<T | undefined> {
     const { codec, connection, lifetime } = this.home
     if (destination.home !== this.home) {
-      throw new TypeError(`${this.name}: an element can be moved to a list of the same entry only`)
+      throw new ArgumentTypeError(`${this.name}: an element can be moved to a list of the same entry only`)
     }
     proveOneSlot(this.home, 'LMOVE', [this.name, destination.name])
     const reply = await (codec.bytes ? moveBytes : move).run(
@@ -151,7 +160,7 @@ export class ListKey<T, In = T> extends Collection<T, In> {
 
   async #push(command: 'LPUSH' | 'RPUSH', values: readonly In[]): Promise<number> {
     if (values.length === 0) return this.length()
-    return (await this.write(command, this.encodeAll(values))) as number
+    return decodeReply(integerReply, await this.write(command, this.encodeAll(values)), this.name)
   }
 
   async #pop(end: ListEnd, count: number): Promise<T[]> {
@@ -172,6 +181,6 @@ export class ListKey<T, In = T> extends Collection<T, In> {
 
 function index(place: number): string {
   if (!Number.isSafeInteger(place))
-    throw new RangeError(`${String(place)} is not an index or a count: give a whole number`)
+    throw new ArgumentRangeError(`${String(place)} is not an index or a count: give a whole number`)
   return String(place)
 }

@@ -1,6 +1,6 @@
 import type { Connection } from '../connection/connection.ts'
 import { int, serverNow, text } from '../script/argument.ts'
-import { integerReply, listReply } from '../script/reply.ts'
+import { integerReply, listReply } from '../connection/reply.ts'
 import { script } from '../script/script.ts'
 import type { Phase } from './kind.ts'
 import * as lua from './lua.gen.ts'

@@ -2,7 +2,15 @@ import { type Command, type Connection, ONE_KEY, type Reply, type Shape } from '
 import { slotOf } from '../connection/slot.ts'
 import { MigrationError } from '../errors.ts'
 import { digits, flag, text } from '../script/argument.ts'
-import { booleanReply, bytesReply, integerReply, optionalReply, tupleReply } from '../script/reply.ts'
+import {
+  anyReply,
+  booleanReply,
+  bytesReply,
+  decodeReply,
+  integerReply,
+  optionalReply,
+  tupleReply,
+} from '../connection/reply.ts'
 import { script } from '../script/script.ts'
 import { evaluate } from '../script/source.ts'
 import type { Phase } from './kind.ts'
@@ -32,6 +40,8 @@ const endMove = script('kind/end-move', {
   commands: ['EXISTS', 'HGET', 'HSET', 'RENAME', 'UNLINK'],
   reply: booleanReply,
 })
+
+const ROUTED = tupleReply(integerReply, anyReply)
 
 /** A command on one key whose old and new names are in different slots. */
 export interface Routed {
@@ -73,7 +83,7 @@ export function acrossSlots(
     const words = [side, String(phase), ...flags, ...body.given]
     const command = ['EVALSHA', body.routed.sha, '3', name, aside, marker, ...words]
     const how = { firstKey: 3, keyCount: 3, ...(shape.bytes === true ? { bytes: true } : {}) }
-    return (await evaluate(connection, body.routed, command, how)) as readonly [where: number, reply: Reply]
+    return decodeReply(ROUTED, await evaluate(connection, body.routed, command, how), routed.key)
   }
 
   const route = async (routed: Routed): Promise<Reply> => {

@@ -2,7 +2,7 @@ import type { Argument, Command, Connection, Shape } from '../connection/connect
 import { ServerError } from '../connection/server-error.ts'
 import { MigrationError } from '../errors.ts'
 import { flag, int, rest, text } from '../script/argument.ts'
-import { anyReply, integerReply } from '../script/reply.ts'
+import { anyReply, integerReply } from '../connection/reply.ts'
 import { permissionProof, proofIn } from '../script/proof.ts'
 import { script } from '../script/script.ts'
 import { type Proof, type Source, sourceOf } from '../script/source.ts'

@@ -8,14 +8,14 @@ import {
   type Shape,
   type Subscriber,
 } from '../connection/connection.ts'
+import { decodeReply, listReply, textReply, tupleReply } from '../connection/reply.ts'
 import { ServerError } from '../connection/server-error.ts'
 import { slotOf } from '../connection/slot.ts'
 import { wrapConnection } from '../connection/wrap.ts'
-import { KeyError } from '../errors.ts'
 import type { Pattern } from '../pattern.ts'
 import { evaluate } from '../script/source.ts'
 import { sleep } from '../timer.ts'
-import { prefixed } from './entry.ts'
+import { nameOrNone, prefixed } from './key-name.ts'
 import type { KeySpec, Phase } from './kind.ts'
 import { type Announcement, announcement } from './phase.ts'
 import { acrossSlots, READS, type Routed } from './renaming-across.ts'
@@ -152,12 +152,7 @@ export function listeningToAll(
 
 /** The name of a key in another pattern of its entry; `undefined` if it can have none there, as with a `:` in a `<name>`. */
 export function nameIn(pattern: Pattern, texts: ReadonlyMap<string, string>): string | undefined {
-  try {
-    return pattern.format(pattern.params.map((name) => texts.get(name)!))
-  } catch (error) {
-    if (error instanceof KeyError) return undefined
-    throw error
-  }
+  return nameOrNone(() => pattern.format(pattern.params.map((name) => texts.get(name)!)))
 }
 
 function runResolved(
@@ -175,8 +170,9 @@ async function lastId(
   key: string,
   send: (command: Command, shape: Shape) => Promise<Reply>,
 ): Promise<string> {
-  const last = (await send(['XREVRANGE', key, '+', '-', 'COUNT', '1'], ONE_KEY)) as readonly [id: string][]
-  return last[0]?.[0] ?? '0-0'
+  const last = await send(['XREVRANGE', key, '+', '-', 'COUNT', '1'], ONE_KEY)
+  const [entry] = decodeReply(listReply(tupleReply(textReply)), last, key)
+  return entry?.[0] ?? '0-0'
 }
 
 const POLL_MS = 100

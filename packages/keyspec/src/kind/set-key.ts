@@ -1,5 +1,6 @@
-import { pageOf } from '../connection/page.ts'
+import { pagesOf } from '../connection/page.ts'
 import { ALL_KEYS, ALL_KEYS_BYTES, ONE_KEY, ONE_KEY_BYTES } from '../connection/connection.ts'
+import { arrayReply, booleanReply, decodeReply, integerReply, listReply } from '../connection/reply.ts'
 import { Collection, proveOneSlot } from './collection.ts'
 import { amount, takeReadable, takingMembers } from './take-readable.ts'
 
@@ -11,13 +12,21 @@ export class SetKey<T, In = T> extends Collection<T, In> {
    */
   async add(...values: readonly In[]): Promise<number> {
     if (values.length === 0) return 0
-    return (await this.write('SADD', this.encodeAll(values), { sum: true })) as number
+    return decodeReply(
+      integerReply,
+      await this.write('SADD', this.encodeAll(values), { sum: true }),
+      this.name,
+    )
   }
 
   /** Removes values; answers how many there were. With the last element the key itself is gone. */
   async remove(...values: readonly In[]): Promise<number> {
     if (values.length === 0) return 0
-    return (await this.send(['SREM', this.name, ...this.encodeAll(values)], ONE_KEY)) as number
+    return decodeReply(
+      integerReply,
+      await this.send(['SREM', this.name, ...this.encodeAll(values)], ONE_KEY),
+      this.name,
+    )
   }
 
   /** Whether a value is there. */
@@ -29,7 +38,7 @@ export class SetKey<T, In = T> extends Collection<T, In> {
   async hasMany(values: readonly In[]): Promise<boolean[]> {
     if (values.length === 0) return []
     const reply = await this.read(['SMISMEMBER', this.name, ...this.encodeAll(values)], ONE_KEY)
-    return (reply as readonly number[]).map((found) => found === 1)
+    return decodeReply(listReply(booleanReply), reply, this.name)
   }
 
   /** All elements, in no order, read at once: `scan` reads large sets in batches. */
@@ -39,7 +48,7 @@ export class SetKey<T, In = T> extends Collection<T, In> {
 
   /** How many elements there are. */
   async size(): Promise<number> {
-    return (await this.read(['SCARD', this.name], ONE_KEY)) as number
+    return decodeReply(integerReply, await this.read(['SCARD', this.name], ONE_KEY), this.name)
   }
 
   /** An element at random, or up to `count` different ones; they stay. */
@@ -67,14 +76,11 @@ export class SetKey<T, In = T> extends Collection<T, In> {
   async *scan(options: { readonly count?: number } = {}): AsyncGenerator<T> {
     // In the body, since a generator's parameters are read when it is called.
     const { count = 512 } = options
-    let cursor = '0'
-    do {
-      const command = ['SSCAN', this.name, cursor, 'COUNT', String(count)]
-      const reply = await this.read(command, this.home.shape)
-      const [next, found] = pageOf(reply, 'SSCAN', this.name)
-      cursor = next
+    const ask = (cursor: string) =>
+      this.read(['SSCAN', this.name, cursor, 'COUNT', String(count)], this.home.shape)
+    for await (const found of pagesOf(arrayReply, ask, 'SSCAN', this.name)) {
       yield* this.decodeAll(found)
-    } while (cursor !== '0')
+    }
   }
 
   async #pop(count: number): Promise<T[]> {

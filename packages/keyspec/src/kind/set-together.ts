@@ -10,7 +10,7 @@ import { outcomeOf } from '../connection/pipeline/merge.ts'
 import { isUnavailable, ServerError } from '../connection/server-error.ts'
 import { KeyspecError } from '../errors.ts'
 import { rest, text } from '../script/argument.ts'
-import { arrayReply, optionalReply } from '../script/reply.ts'
+import { arrayReply, integerReply, optionalReply, textReply } from '../connection/reply.ts'
 import { script } from '../script/script.ts'
 import * as lua from './lua.gen.ts'
 
@@ -19,8 +19,20 @@ const setTogether = script('kind/set-together', {
   args: { ttlMs: text, values: rest },
   lua: lua.setTogether,
   commands: ['SET'],
-  reply: optionalReply(arrayReply),
+  reply: optionalReply(failuresReply),
 })
+
+/** One of the keys that was not set, and the server's words. */
+interface Failed {
+  readonly place: number
+  readonly words: string
+}
+
+function failuresReply(reply: Reply): Failed[] {
+  return arrayReply(reply).flatMap((item, at, all) =>
+    at % 2 === 0 ? [{ place: integerReply(item) - 1, words: textReply(all[at + 1] ?? null) }] : [],
+  )
+}
 
 /** Values longer than this gain nothing by going together: what they cost is their bytes. */
 const SHORT = 1_024
@@ -43,7 +55,7 @@ const merge: Merge = {
   async send(connection, calls) {
     const keys = calls.map((call) => call[1]!)
     const values = calls.map((call) => call[2]!)
-    let failed: readonly Reply[] | undefined
+    let failed: readonly Failed[] | undefined
     try {
       failed = await setTogether.run(connection, { keys }, { ttlMs: calls[0]![4] ?? '0', values })
     } catch (error) {
@@ -52,10 +64,8 @@ const merge: Merge = {
       return Promise.all(calls.map((call) => outcomeOf(connection.send(call, ONE_KEY))))
     }
     const outcomes: Outcome[] = calls.map(() => ({ reply: 'OK' }))
-    for (let at = 0; at < (failed?.length ?? 0); at += 2) {
-      const place = (failed![at] as number) - 1
-      outcomes[place] = { error: new ServerError(String(failed![at + 1]), 'SET', String(keys[place])) }
-    }
+    for (const { place, words } of failed ?? [])
+      outcomes[place] = { error: new ServerError(words, 'SET', String(keys[place])) }
     return outcomes
   },
 }

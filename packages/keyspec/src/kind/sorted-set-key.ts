@@ -1,6 +1,7 @@
-import { pageOf } from '../connection/page.ts'
+import { pagesOf } from '../connection/page.ts'
 import { ONE_KEY, ONE_KEY_BYTES, type Reply } from '../connection/connection.ts'
-import { EncodeError } from '../errors.ts'
+import { arrayReply, decodeReply, integerReply, listReply, optionalReply } from '../connection/reply.ts'
+import { ArgumentRangeError, EncodeError } from '../errors.ts'
 import { Collection, wasRefused } from './collection.ts'
 import { boundsOf, readScore, type ScoreRange, writeScore } from './score.ts'
 import { amount, takeReadable, takingEnds } from './take-readable.ts'
@@ -32,6 +33,8 @@ export interface ScoreRangeOptions extends ScoreRange, RangeOptions {
   readonly limit?: number
 }
 
+const SCORES = listReply(optionalReply(readScore))
+
 const CONDITION = { absent: 'NX', present: 'XX', greater: 'GT', less: 'LT' } as const
 
 /** A key that holds a sorted set. Ranks count from the lowest score, and from the highest where negative: −1 is the last. */
@@ -42,7 +45,11 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
     if (all.length === 0) return 0
     const stored = all.flatMap(({ value, score }) => [this.#score(score), ...this.encodeAll([value])])
     const lead = onlyIf === undefined ? ['CH'] : [CONDITION[onlyIf], 'CH']
-    return (await this.write('ZADD', stored, { lead, group: 2, sum: true })) as number
+    return decodeReply(
+      integerReply,
+      await this.write('ZADD', stored, { lead, group: 2, sum: true }),
+      this.name,
+    )
   }
 
   /** Adds to an element's score, from 0 where it is absent; answers the new score. */
@@ -66,14 +73,14 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
   async scores(values: readonly In[]): Promise<(number | undefined)[]> {
     if (values.length === 0) return []
     const reply = await this.read(['ZMSCORE', this.name, ...this.encodeAll(values)], ONE_KEY)
-    return (reply as readonly Reply[]).map((score) => (score === null ? undefined : readScore(score)))
+    return decodeReply(SCORES, reply, this.name)
   }
 
   /** How many elements stand before this one, or `undefined` where it is absent. */
   async rank(value: In, { reverse = false }: RangeOptions = {}): Promise<number | undefined> {
     const command = reverse ? 'ZREVRANK' : 'ZRANK'
     const reply = await this.read([command, this.name, ...this.encodeAll([value])], ONE_KEY)
-    return (reply as number | null) ?? undefined
+    return decodeReply(optionalReply(integerReply), reply, this.name)
   }
 
   /** The elements from one rank to another, both included; all of them unless said otherwise. */
@@ -94,28 +101,44 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
 
   /** How many elements there are in a range of scores. */
   async count(range: ScoreRange = {}): Promise<number> {
-    return (await this.read(['ZCOUNT', this.name, ...boundsOf(range)], ONE_KEY)) as number
+    return decodeReply(
+      integerReply,
+      await this.read(['ZCOUNT', this.name, ...boundsOf(range)], ONE_KEY),
+      this.name,
+    )
   }
 
   /** How many elements there are. */
   async size(): Promise<number> {
-    return (await this.read(['ZCARD', this.name], ONE_KEY)) as number
+    return decodeReply(integerReply, await this.read(['ZCARD', this.name], ONE_KEY), this.name)
   }
 
   /** Removes values; answers how many there were. With the last element the key itself is gone. */
   async remove(...values: readonly In[]): Promise<number> {
     if (values.length === 0) return 0
-    return (await this.send(['ZREM', this.name, ...this.encodeAll(values)], ONE_KEY)) as number
+    return decodeReply(
+      integerReply,
+      await this.send(['ZREM', this.name, ...this.encodeAll(values)], ONE_KEY),
+      this.name,
+    )
   }
 
   /** Removes the elements from one rank to another, both included; answers how many. */
   async removeRange(from: number, to: number): Promise<number> {
-    return (await this.send(['ZREMRANGEBYRANK', this.name, whole(from), whole(to)], ONE_KEY)) as number
+    return decodeReply(
+      integerReply,
+      await this.send(['ZREMRANGEBYRANK', this.name, whole(from), whole(to)], ONE_KEY),
+      this.name,
+    )
   }
 
   /** Removes the elements of a range of scores; answers how many. */
   async removeByScore(range: ScoreRange): Promise<number> {
-    return (await this.send(['ZREMRANGEBYSCORE', this.name, ...boundsOf(range)], ONE_KEY)) as number
+    return decodeReply(
+      integerReply,
+      await this.send(['ZREMRANGEBYSCORE', this.name, ...boundsOf(range)], ONE_KEY),
+      this.name,
+    )
   }
 
   /** Takes the element with the lowest score, or up to `count`. If one cannot be read (`DecodeError`) all stay. */
@@ -141,14 +164,11 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
   async *scan(options: { readonly count?: number } = {}): AsyncGenerator<Scored<T>> {
     // In the body, since a generator's parameters are read when it is called.
     const { count = 512 } = options
-    let cursor = '0'
-    do {
-      const command = ['ZSCAN', this.name, cursor, 'COUNT', whole(count)]
-      const reply = await this.read(command, this.home.shape)
-      const [next, found] = pageOf(reply, 'ZSCAN', this.name)
-      cursor = next
+    const ask = (cursor: string) =>
+      this.read(['ZSCAN', this.name, cursor, 'COUNT', whole(count)], this.home.shape)
+    for await (const found of pagesOf(arrayReply, ask, 'ZSCAN', this.name)) {
       yield* this.#scored(found)
-    } while (cursor !== '0')
+    }
   }
 
   async #pop(command: 'ZPOPMIN' | 'ZPOPMAX', count: number): Promise<Scored<T>[]> {
@@ -172,7 +192,7 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
   }
 
   #scored(flat: Reply): Scored<T>[] {
-    const replies = flat as readonly Reply[]
+    const replies = decodeReply(arrayReply, flat, this.name)
     const found: Scored<T>[] = []
     for (let at = 0; at < replies.length; at += 2) {
       found.push({
@@ -186,6 +206,6 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
 
 function whole(value: number): string {
   if (!Number.isSafeInteger(value))
-    throw new RangeError(`${String(value)} is not a rank or a count: give a whole number`)
+    throw new ArgumentRangeError(`${String(value)} is not a rank or a count: give a whole number`)
   return String(value)
 }

@@ -1,7 +1,8 @@
 import type { Home } from './key.ts'
-import type { Duration } from '../duration.ts'
+import { type Duration, milliseconds } from '../duration.ts'
 import type { Codec } from '../codec/codec.ts'
-import type { Shape, Reply } from '../connection/connection.ts'
+import type { Command, Reply, Shape } from '../connection/connection.ts'
+import { arrayReply, storedReply } from '../connection/reply.ts'
 import { decodeFields, type Fields, type FieldValues } from './fields.ts'
 
 /** What streams of one entry share. */
@@ -37,11 +38,12 @@ type Decode = (codec: Codec<any, any>, stored: Reply, where: string) => unknown
 
 /** The entries of a reply; one without fields was trimmed. */
 export function itemsOf<F>(reply: Reply, fields: Fields, decode: Decode): (StreamItem<F> | TrimmedItem)[] {
-  return ((reply ?? []) as readonly (readonly [Reply, readonly Reply[] | null] | null)[]).flatMap((entry) => {
+  return arrayReply(reply ?? []).flatMap((entry) => {
     if (entry === null) return []
-    const [at, flat] = entry
-    const id = String(at)
-    if (flat === null) return [{ id }]
+    const [at = null, stored = null] = arrayReply(entry)
+    const id = idReply(at)
+    if (stored === null) return [{ id }]
+    const flat = arrayReply(stored)
     const value = decodeFields(fields, flat, (codec, stored, where) =>
       decode(codec, stored, `${where} of entry ${id}`),
     )
@@ -49,13 +51,37 @@ export function itemsOf<F>(reply: Reply, fields: Fields, decode: Decode): (Strea
   })
 }
 
-/** The entries in the reply of XREAD and XREADGROUP over one stream. */
-export function entriesRead(reply: Reply): Reply {
-  return reply === null ? null : (reply as readonly [readonly [Reply, Reply]])[0][1]
+/** The command that reads entries after an id, be it XREAD or XREADGROUP, and its shape. */
+export function readAfter(
+  { shape: { bytes = false } }: StreamHome,
+  head: readonly string[],
+  stream: string,
+  after: string,
+  wait: Duration | undefined,
+): readonly [command: Command, shape: Shape] {
+  const block = wait === undefined ? [] : ['BLOCK', String(milliseconds(wait))]
+  const command = [...head, ...block, 'STREAMS', stream, after]
+  const shape = { firstKey: command.length - 2, keyCount: 1, bytes }
+  return [command, wait === undefined ? shape : { ...shape, blocks: true }]
 }
 
-/** A flat reply of name and value in turn, by name. */
-export function byName(reply: Reply): ReadonlyMap<string, Reply> {
-  const flat = reply as readonly Reply[]
-  return new Map(flat.flatMap((name, at) => (at % 2 === 0 ? [[String(name), flat[at + 1]!] as const] : [])))
+/** The entries in the reply of XREAD and XREADGROUP over one stream. */
+export function entriesRead(reply: Reply): Reply {
+  if (reply === null) return null
+  const [stream = null] = arrayReply(reply)
+  return arrayReply(stream)[1] ?? null
+}
+
+/** An id, or the name of a group or a consumer: bytes if the shape asks for them. */
+export function idReply(reply: Reply): string {
+  return String(storedReply(reply))
+}
+
+/** Reads a flat reply of name and value in turn; returns a function that gives a value by its name, nil if it is absent. */
+export function namedReply(reply: Reply): (name: string) => Reply {
+  const flat = arrayReply(reply)
+  const byName = new Map(
+    flat.flatMap((name, at) => (at % 2 === 0 ? [[String(name), flat[at + 1]!] as const] : [])),
+  )
+  return (name) => byName.get(name) ?? null
 }

@@ -1,15 +1,26 @@
 import { type Command, ONE_KEY, type Reply, type Shape } from '../connection/connection.ts'
 import { type Duration, milliseconds } from '../duration.ts'
 import { digits, text, wellFormed } from '../script/argument.ts'
-import { booleanReply } from '../script/reply.ts'
+import {
+  anyReply,
+  booleanReply,
+  decodeReply,
+  integerReply,
+  listReply,
+  optionalReply,
+  textReply,
+  tupleReply,
+} from '../connection/reply.ts'
 import { script } from '../script/script.ts'
 import { Key } from './key.ts'
 import { ttlFor } from './lifetime.ts'
 import * as lua from './lua.gen.ts'
 import {
-  byName,
   entriesRead,
+  idReply,
   itemsOf,
+  namedReply,
+  readAfter,
   type StreamItem,
   type TrimmedItem,
   type ReadOptions,
@@ -22,6 +33,19 @@ const createGroup = script('kind/create-group', {
   lua: lua.createGroup,
   commands: ['PEXPIRE', 'PTTL', 'XGROUP CREATE'],
   reply: booleanReply,
+})
+
+const PENDING = listReply(tupleReply(textReply, textReply, integerReply, integerReply))
+// Redis 6.2 does not say which entries are gone.
+const CLAIMED = tupleReply(idReply, anyReply, optionalReply(listReply(idReply)))
+const GROUPS = listReply((group): GroupInfo => {
+  const at = namedReply(group)
+  return {
+    name: textReply(at('name')),
+    consumers: integerReply(at('consumers')),
+    pending: integerReply(at('pending')),
+    lastId: textReply(at('last-delivered-id')),
+  }
 })
 
 const SECOND_ARGUMENT = { firstKey: 2, keyCount: 1 } as const
@@ -153,23 +177,14 @@ class GroupedStream<F> extends Key {
     after: string,
     { limit = 100, wait }: ReadOptions,
   ): Promise<(StreamItem<F> | TrimmedItem)[]> {
-    const { bytes = false } = this.home.shape
     const head = ['XREADGROUP', 'GROUP', group, consumer, 'COUNT', String(limit)]
-    const reply =
-      wait === undefined
-        ? await this.read([...head, 'STREAMS', this.name, after], { firstKey: 7, keyCount: 1, bytes })
-        : await this.read([...head, 'BLOCK', String(milliseconds(wait)), 'STREAMS', this.name, after], {
-            firstKey: 9,
-            keyCount: 1,
-            bytes,
-            blocks: true,
-          })
-    return this.#items(entriesRead(reply))
+    const reply = await this.read(...readAfter(this.home, head, this.name, after, wait))
+    return this.#items(decodeReply(entriesRead, reply, this.name))
   }
 
   async ack(group: string, ids: readonly string[]): Promise<number> {
     if (ids.length === 0) return 0
-    return (await this.send(['XACK', this.name, group, ...ids], ONE_KEY)) as number
+    return decodeReply(integerReply, await this.send(['XACK', this.name, group, ...ids], ONE_KEY), this.name)
   }
 
   async pending(group: string, { consumer, idleFor, limit = 100 }: PendingOptions): Promise<Pending[]> {
@@ -177,13 +192,9 @@ class GroupedStream<F> extends Key {
     if (idleFor !== undefined) command.push('IDLE', String(milliseconds(idleFor)))
     command.push('-', '+', String(limit))
     if (consumer !== undefined) command.push(consumer)
-    const reply = (await this.send(command, ONE_KEY)) as readonly (readonly [
-      string,
-      string,
-      number,
-      number,
-    ])[]
-    return reply.map(([id, who, idleMs, deliveries]) => ({ id, consumer: who, idleMs, deliveries }))
+    return decodeReply(PENDING, await this.send(command, ONE_KEY), this.name).map(
+      ([id, who, idleMs, deliveries]) => ({ id, consumer: who, idleMs, deliveries }),
+    )
   }
 
   async claim(
@@ -193,28 +204,21 @@ class GroupedStream<F> extends Key {
   ): Promise<ClaimResult<F>> {
     const idleMs = String(milliseconds(idleFor))
     const command = ['XAUTOCLAIM', this.name, group, consumer, idleMs, from, 'COUNT', String(limit)]
-    const [next, claimed, gone] = (await this.read(command, this.home.shape)) as readonly Reply[]
-    const items = this.#items(claimed ?? null)
-    const trimmed = ((gone ?? []) as readonly Reply[]).map(String)
+    const reply = await this.read(command, this.home.shape)
+    const [next, claimed, gone] = decodeReply(CLAIMED, reply, this.name)
+    const items = this.#items(claimed)
+    const trimmed = gone ?? []
     return {
       entries: items.filter((item): item is StreamItem<F> => item.value !== undefined),
       trimmed: [...trimmed, ...items.filter(({ value }) => value === undefined).map(({ id }) => id)],
-      next: String(next) === '0-0' ? undefined : String(next),
+      next: next === '0-0' ? undefined : next,
     }
   }
 
   async groups(): Promise<GroupInfo[]> {
     if (!(await this.exists())) return []
     const reply = await this.send(['XINFO', 'GROUPS', this.name], SECOND_ARGUMENT)
-    return (reply as readonly Reply[]).map((group) => {
-      const info = byName(group)
-      return {
-        name: String(info.get('name')),
-        consumers: info.get('consumers') as number,
-        pending: info.get('pending') as number,
-        lastId: String(info.get('last-delivered-id')),
-      }
-    })
+    return decodeReply(GROUPS, reply, this.name)
   }
 
   async deleteGroup(group: string): Promise<boolean> {
@@ -223,6 +227,8 @@ class GroupedStream<F> extends Key {
   }
 
   #items(reply: Reply): (StreamItem<F> | TrimmedItem)[] {
-    return itemsOf<F>(reply, this.home.fields, (codec, stored, where) => this.decode(codec, stored, where))
+    const items = (entries: Reply) =>
+      itemsOf<F>(entries, this.home.fields, (codec, stored, where) => this.decode(codec, stored, where))
+    return decodeReply(items, reply, this.name)
   }
 }

@@ -1,17 +1,20 @@
 import { ONE_KEY, type Reply } from '../connection/connection.ts'
-import { milliseconds } from '../duration.ts'
+import { arrayReply, decodeReply, integerReply, textReply } from '../connection/reply.ts'
 import { encodeFields, type FieldInputs, type FieldValues } from './fields.ts'
 import { Key } from './key.ts'
 import {
   type StreamHome,
   type ReadOptions,
-  byName,
   entriesRead,
+  idReply,
   itemsOf,
+  namedReply,
+  readAfter,
   type StreamItem,
 } from './stream-entries.ts'
 import { StreamGroup } from './stream-group.ts'
 import { writeWithLifetime } from './write.ts'
+import { ArgumentTypeError } from '../errors.ts'
 
 /** What can be said when an entry is added. */
 export interface StreamAddOptions {
@@ -56,11 +59,14 @@ export class StreamKey<F> extends Key {
     const encoded = encodeFields(this.name, this.home.fields, values, (codec, field, where) =>
       this.encode(codec, field, where),
     )
-    if (encoded.length === 0) throw new TypeError(`${this.name}: an entry needs a field at least`)
+    if (encoded.length === 0) throw new ArgumentTypeError(`${this.name}: an entry needs a field at least`)
     const trim = maxLength === undefined ? [] : ['MAXLEN', exact ? '=' : '~', String(maxLength)]
-    return (await writeWithLifetime(this.home, this.name, 'XADD', [], {
-      lead: [...trim, id, ...encoded],
-    })) as string
+    const lead = [...trim, id, ...encoded]
+    return decodeReply(
+      textReply,
+      await writeWithLifetime(this.home, this.name, 'XADD', [], { lead }),
+      this.name,
+    )
   }
 
   /** The entries in the order of their ids. */
@@ -84,22 +90,13 @@ export class StreamKey<F> extends Key {
    */
   async readAfter(id: string, { limit = 100, wait }: ReadOptions = {}): Promise<StreamItem<F>[]> {
     const head = ['XREAD', 'COUNT', String(limit)]
-    const { bytes = false } = this.home.shape
-    const reply =
-      wait === undefined
-        ? await this.read([...head, 'STREAMS', this.name, id], { firstKey: 4, keyCount: 1, bytes })
-        : await this.read([...head, 'BLOCK', String(milliseconds(wait)), 'STREAMS', this.name, id], {
-            firstKey: 6,
-            keyCount: 1,
-            bytes,
-            blocks: true,
-          })
-    return this.#items(entriesRead(reply))
+    const reply = await this.read(...readAfter(this.home, head, this.name, id, wait))
+    return this.#items(decodeReply(entriesRead, reply, this.name))
   }
 
   /** How many entries there are. */
   async length(): Promise<number> {
-    return (await this.read(['XLEN', this.name], ONE_KEY)) as number
+    return decodeReply(integerReply, await this.read(['XLEN', this.name], ONE_KEY), this.name)
   }
 
   /** Drops the oldest entries; answers how many. */
@@ -108,27 +105,20 @@ export class StreamKey<F> extends Key {
       minId === undefined
         ? ['MAXLEN', exact ? '=' : '~', String(maxLength)]
         : ['MINID', exact ? '=' : '~', minId]
-    return (await this.send(['XTRIM', this.name, ...threshold], ONE_KEY)) as number
+    return decodeReply(integerReply, await this.send(['XTRIM', this.name, ...threshold], ONE_KEY), this.name)
   }
 
   /** Removes entries by their ids; answers how many there were. */
   async remove(...ids: readonly string[]): Promise<number> {
     if (ids.length === 0) return 0
-    return (await this.send(['XDEL', this.name, ...ids], ONE_KEY)) as number
+    return decodeReply(integerReply, await this.send(['XDEL', this.name, ...ids], ONE_KEY), this.name)
   }
 
   /** The state of the stream, or `undefined` where there is none. */
   async info(): Promise<StreamInfo | undefined> {
     if (!(await this.exists())) return undefined
-    const info = byName(await this.send(['XINFO', 'STREAM', this.name], { firstKey: 2, keyCount: 1 }))
-    const idOf = (entry: Reply | undefined) => (entry ? String((entry as readonly Reply[])[0]) : undefined)
-    return {
-      length: info.get('length') as number,
-      firstId: idOf(info.get('first-entry')),
-      lastId: idOf(info.get('last-entry')),
-      newestId: String(info.get('last-generated-id')),
-      groups: info.get('groups') as number,
-    }
+    const reply = await this.send(['XINFO', 'STREAM', this.name], { firstKey: 2, keyCount: 1 })
+    return decodeReply(infoReply, reply, this.name)
   }
 
   /** A consumer group of the stream: programs that share its entries, each entry going to one of them. */
@@ -137,9 +127,21 @@ export class StreamKey<F> extends Key {
   }
 
   #items(reply: Reply): StreamItem<F>[] {
-    return itemsOf<F>(reply, this.home.fields, (codec, stored, where) =>
-      this.decode(codec, stored, where),
-    ) as StreamItem<F>[]
+    const items = (entries: Reply) =>
+      itemsOf<F>(entries, this.home.fields, (codec, stored, where) => this.decode(codec, stored, where))
+    return decodeReply(items, reply, this.name) as StreamItem<F>[]
+  }
+}
+
+function infoReply(reply: Reply): StreamInfo {
+  const at = namedReply(reply)
+  const idOf = (entry: Reply) => (entry === null ? undefined : idReply(arrayReply(entry)[0] ?? null))
+  return {
+    length: integerReply(at('length')),
+    firstId: idOf(at('first-entry')),
+    lastId: idOf(at('last-entry')),
+    newestId: idReply(at('last-generated-id')),
+    groups: integerReply(at('groups')),
   }
 }
 

@@ -1,13 +1,22 @@
 import type { Codec } from '../codec/codec.ts'
 import { type Argument, ONE_KEY, ONE_KEY_BYTES, type Reply, type Shape } from '../connection/connection.ts'
 import { GET, GET_BYTES, getTogether } from '../connection/pipeline/reads.ts'
-import { ConflictError } from '../errors.ts'
+import { ArgumentRangeError, ConflictError } from '../errors.ts'
 import type { ParamCodecs } from '../param.ts'
 import { digits, flag, text } from '../script/argument.ts'
-import { anyReply, bytesReply, integerReply, optionalReply, tupleReply } from '../script/reply.ts'
+import {
+  anyReply,
+  bytesReply,
+  decodeReply,
+  integerReply,
+  optionalReply,
+  storedReply,
+  tupleReply,
+} from '../connection/reply.ts'
 import { script } from '../script/script.ts'
 import { sleep } from '../timer.ts'
-import { type Entry, Many, openEntry } from './entry.ts'
+import { type Entry, openEntry } from './entry.ts'
+import { Many } from './many.ts'
 import { type Home, homeOf, Key } from './key.ts'
 import { type EntryOptions, type Kind, keySpec } from './kind.ts'
 import { ttlFor } from './lifetime.ts'
@@ -52,12 +61,15 @@ const SET_ONCE = {
 const setOnce = script('kind/set-once', SET_ONCE)
 const setOnceBytes = script('kind/set-once', { ...SET_ONCE, bytes: true })
 
+const STORED = optionalReply(storedReply)
+const STORED_BYTES = optionalReply(bytesReply)
+
 const REPLACE = {
   keys: ['key'],
   args: { found: flag, seen: text, value: text, ttlMs: digits, renew: text },
   lua: lua.replace,
   commands: ['GET', 'PTTL', 'SET'],
-  reply: tupleReply(integerReply, anyReply),
+  reply: tupleReply(integerReply, STORED),
 } as const
 const replace = script('kind/replace', REPLACE)
 const replaceBytes = script('kind/replace', { ...REPLACE, bytes: true })
@@ -68,7 +80,7 @@ const take = script('kind/take-value', {
   lua: lua.takeValue,
   commands: ['DEL', 'GET'],
   bytes: true,
-  reply: tupleReply(integerReply, optionalReply(bytesReply)),
+  reply: tupleReply(integerReply, STORED_BYTES),
 })
 
 const UPDATE_ATTEMPTS = 100
@@ -148,13 +160,13 @@ export class StringKey<T, In = T> extends Key {
     const { codec, connection } = this.home
     if (codec.total === true) return this.#value(await this.send(['GETDEL', this.name], this.#shape))
     // In bytes, as text that is not UTF-8 would not compare equal.
-    let seen = (await this.send(['GET', this.name], GET_BYTES)) as Buffer | null
+    let seen = decodeReply(STORED_BYTES, await this.send(['GET', this.name], GET_BYTES), this.name)
     for (let attempt = 1; attempt <= UPDATE_ATTEMPTS; attempt += 1) {
-      if (seen === null) return undefined
+      if (seen === undefined) return undefined
       const value = this.decode(codec, seen)
       const [deleted, now] = await take.run(connection, { key: this.name }, { seen })
       if (deleted === 1) return value
-      seen = now ?? null
+      seen = now
       if (attempt > 1) await sleep(Math.random() * Math.min(50, 2 ** attempt))
     }
     throw changing(this.name)
@@ -173,9 +185,13 @@ export class StringKey<T, In = T> extends Key {
    */
   async update(change: (value: T | undefined) => In | undefined): Promise<T | undefined> {
     const { codec } = this.home
-    let seen = await this.send(['GET', this.name], codec.bytes ? GET_BYTES : GET)
+    let seen = decodeReply(
+      STORED,
+      await this.send(['GET', this.name], codec.bytes ? GET_BYTES : GET),
+      this.name,
+    )
     for (let attempt = 1; attempt <= UPDATE_ATTEMPTS; attempt += 1) {
-      const before = this.#value(seen)
+      const before = this.#value(seen ?? null)
       const after = change(before)
       if (after === undefined) return before
       const stored = this.encode(codec, after)
@@ -238,11 +254,14 @@ export class StringKey<T, In = T> extends Key {
     return run(connection, { key: this.name }, { value, ttlMs: ttlFor(lifetime), ...how })
   }
 
-  #replace(seen: Reply, value: string | Uint8Array): Promise<readonly [number, Reply]> {
+  #replace(
+    seen: string | Buffer | undefined,
+    value: string | Uint8Array,
+  ): Promise<readonly [number, string | Buffer | undefined]> {
     const { codec, connection, lifetime } = this.home
     const run = (codec.bytes ? replaceBytes : replace).run
     const renew = lifetime.ttlMs === 'forever' ? '' : lifetime.renew
-    const given = { found: seen !== null, seen: (seen ?? '') as Argument, value }
+    const given = { found: seen !== undefined, seen: seen ?? '', value }
     return run(connection, { key: this.name }, { ...given, ttlMs: ttlFor(lifetime), renew })
   }
 
@@ -270,7 +289,7 @@ export class ManyStrings<T, In = T> extends Many<StringKey<T, In>> {
   /** Writes a value to each, in the order asked; every value is encoded before the first is sent. */
   async set(values: readonly In[]): Promise<void> {
     if (values.length !== this.keys.length) {
-      throw new RangeError(`${this.keys.length} keys were named, but ${values.length} values given`)
+      throw new ArgumentRangeError(`${this.keys.length} keys were named, but ${values.length} values given`)
     }
     const stored = this.keys.map((key, index) => key.stored(values[index]!))
     await Promise.all(this.keys.map((key, index) => key.put(stored[index]!)))

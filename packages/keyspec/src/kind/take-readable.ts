@@ -1,9 +1,14 @@
 import type { Argument, Connection, Reply } from '../connection/connection.ts'
-import { ConflictError } from '../errors.ts'
+import { bytesReply, decodeReply, integerReply, listReply, tupleReply } from '../connection/reply.ts'
+import { ArgumentRangeError, ConflictError } from '../errors.ts'
 import { digits, int, rest, text } from '../script/argument.ts'
 import { script } from '../script/script.ts'
 import { sleep } from '../timer.ts'
 import * as lua from './lua.gen.ts'
+
+const ELEMENTS = listReply(bytesReply)
+// LPOP answers nil where there is no list.
+const OUTCOME = tupleReply(integerReply, (reply) => (reply === null ? [] : ELEMENTS(reply)))
 
 const takeEnds = script('kind/take-ends', {
   keys: ['key'],
@@ -12,7 +17,7 @@ const takeEnds = script('kind/take-ends', {
   commands: [],
   given: { peek: ['LRANGE', 'ZRANGE', 'ZREVRANGE'], pop: ['LPOP', 'RPOP', 'ZPOPMAX', 'ZPOPMIN'] },
   bytes: true,
-  reply: outcome,
+  reply: OUTCOME,
 })
 
 const takeMembers = script('kind/take-members', {
@@ -21,15 +26,11 @@ const takeMembers = script('kind/take-members', {
   lua: lua.takeMembers,
   commands: ['SCARD', 'SISMEMBER', 'SRANDMEMBER', 'SREM'],
   bytes: true,
-  reply: outcome,
+  reply: OUTCOME,
 })
 
 /** What a script that takes answers: that it took, or what is there now. */
 type Outcome = readonly [taken: number, elements: readonly Buffer[]]
-
-function outcome(reply: Reply): Outcome {
-  return reply as unknown as Outcome
-}
 
 /** How some elements are looked at and taken: the elements of one end, or members at random. */
 export interface Taking {
@@ -108,7 +109,7 @@ export function takingEnds(
   const [first, last] = range(count)
   return {
     async peek(length) {
-      return nextFirst((await peekNow(...range(length))) as readonly Buffer[])
+      return nextFirst(decodeReply(ELEMENTS, await peekNow(...range(length)), key))
     },
     async take(read, length) {
       const [from, to] = range(length)
@@ -135,7 +136,7 @@ export function takingMembers(
 ): Taking {
   return {
     async peek(length) {
-      return (await peekNow(length)) as readonly Buffer[]
+      return decodeReply(ELEMENTS, await peekNow(length), key)
     },
     take: (read, length) => takeMembers.run(connection, { key }, { count, most: length, read }),
   }
@@ -144,6 +145,6 @@ export function takingMembers(
 /** A number of elements to take. */
 export function amount(count: number): string {
   if (!Number.isSafeInteger(count) || count < 0)
-    throw new RangeError(`${String(count)} is not a number of elements`)
+    throw new ArgumentRangeError(`${String(count)} is not a number of elements`)
   return String(count)
 }

@@ -1,6 +1,6 @@
 import { type Argument, ONE_KEY, type Reply } from '../connection/connection.ts'
 import { digits, flag, int, rest, text } from '../script/argument.ts'
-import { anyReply } from '../script/reply.ts'
+import { anyReply } from '../connection/reply.ts'
 import { script } from '../script/script.ts'
 import type { Home } from './key.ts'
 import { type Lifetime, ttlFor } from './lifetime.ts'

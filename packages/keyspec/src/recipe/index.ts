@@ -1,12 +1,7 @@
-export {
-  cache,
-  type CacheEntry,
-  type CacheKey,
-  type CacheOptions,
-  type Load,
-  type LoadOptions,
-  type ManyCached,
-} from './cache/cache.ts'
+export { cache, type CacheEntry } from './cache/cache.ts'
+export { type CacheKey, type Load, type LoadOptions } from './cache/cache-key.ts'
+export { type CacheOptions } from './cache/cache-options.ts'
+export { type ManyCached } from './cache/many-cached.ts'
 export { type LoadAll } from './cache/flight.ts'
 export { type CacheStats } from './cache/stats.ts'
 export { fixedWindow } from './fixed-window/fixed-window.ts'

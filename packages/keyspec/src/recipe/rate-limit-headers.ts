@@ -1,4 +1,5 @@
 import type { LimitResult } from './limiter/limit-result.ts'
+import { ArgumentRangeError } from '../errors.ts'
 
 /** The HTTP fields that tell a client how it stands; `Retry-After` only where it was refused. */
 export interface RateLimitHeaders {
@@ -33,7 +34,9 @@ function seconds(ms: number): number {
 /** A string of RFC 9651, 3.3.3: printable ASCII, with quotes and backslashes escaped. */
 function quoted(text: string): string {
   if (!/^[\x20-\x7e]+$/.test(text)) {
-    throw new RangeError(`${JSON.stringify(text)} cannot name a policy in a header: use printable ASCII`)
+    throw new ArgumentRangeError(
+      `${JSON.stringify(text)} cannot name a policy in a header: use printable ASCII`,
+    )
   }
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }

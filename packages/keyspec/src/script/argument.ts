@@ -1,5 +1,6 @@
 import type { Argument } from '../connection/connection.ts'
 import { ILL_FORMED } from '../pattern.ts'
+import { ArgumentRangeError, ArgumentTypeError } from '../errors.ts'
 
 /** How a script takes an argument: `encode` on our side, and the Lua statement that reads it into its name. */
 export interface ScriptArgument<T> {
@@ -13,7 +14,8 @@ export interface ScriptArgument<T> {
 /** A whole number; ids beyond 2^53 travel as `text`, since Lua's numbers are doubles. */
 export const int: ScriptArgument<number> = {
   encode(value) {
-    if (!Number.isSafeInteger(value)) throw new RangeError(`a script takes whole numbers, not ${value}`)
+    if (!Number.isSafeInteger(value))
+      throw new ArgumentRangeError(`a script takes whole numbers, not ${value}`)
     return String(value)
   },
   local: (name, raw) => `local ${name} = tonumber(${raw})`,
@@ -28,7 +30,7 @@ export const digits: ScriptArgument<number> = {
 /** Any finite number. */
 export const double: ScriptArgument<number> = {
   encode(value) {
-    if (!Number.isFinite(value)) throw new RangeError(`a script takes finite numbers, not ${value}`)
+    if (!Number.isFinite(value)) throw new ArgumentRangeError(`a script takes finite numbers, not ${value}`)
     return String(value)
   },
   local: (name, raw) => `local ${name} = tonumber(${raw})`,
@@ -42,7 +44,8 @@ export const text: ScriptArgument<Argument> = {
 
 /** Text or bytes as they are; a `TypeError` for text with a lone surrogate, which would be sent as another text. */
 export function wellFormed(value: Argument): Argument {
-  if (typeof value === 'string' && !value.isWellFormed()) throw new TypeError(`not sent: ${ILL_FORMED}`)
+  if (typeof value === 'string' && !value.isWellFormed())
+    throw new ArgumentTypeError(`not sent: ${ILL_FORMED}`)
   return value
 }
 

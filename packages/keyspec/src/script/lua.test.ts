@@ -3,7 +3,7 @@ import * as luaparse from 'luaparse'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { luaFiles, scriptModules } from '../../../../test-support/script-modules.ts'
 import { int, rest } from './argument.ts'
-import { integerReply } from './reply.ts'
+import { integerReply } from '../connection/reply.ts'
 import type { ScriptOptions } from './script.ts'
 
 interface Described {

@@ -1,4 +1,5 @@
 import type { Argument, Command, Reply, Shape, Merge, Outcome } from '../connection/connection.ts'
+import { arrayReply, decodeReply, listReply } from '../connection/reply.ts'
 import { ServerError } from '../connection/server-error.ts'
 import { SchemaError } from '../errors.ts'
 import { type Arguments, type Hows, times, unsaidOf } from './argument.ts'
@@ -41,7 +42,11 @@ export function equalCalls(
         ? call.slice(FIRST_ARGUMENT)
         : [...said(call), ...counts.map(String)]
       const command = ['EVALSHA', several.sha, String(keys.length), ...keys, ...values]
-      return (await evaluate(connection, several, command, { ...shape, keyCount: keys.length })) as Reply[]
+      return decodeReply(
+        arrayReply,
+        await evaluate(connection, several, command, { ...shape, keyCount: keys.length }),
+        String(keys[0]),
+      )
     },
   })
 }
@@ -90,9 +95,13 @@ export function mergeRuns(one: Source, many: Source, keyCount: number, width: nu
         [...head, String(Math.max(1, width)), ...places],
         shape,
       )
-      return (replies as readonly (readonly [number, Reply])[]).map(([ok, reply]): Outcome =>
-        ok === 1 ? { reply } : { error: new ServerError(String(reply), 'EVALSHA', String(head[3])) },
-      )
+      const key = String(head[3])
+      const outcomeIn = (item: Reply): Outcome => {
+        const parts = arrayReply(item)
+        const reply = parts[1] ?? null
+        return parts[0] === 1 ? { reply } : { error: new ServerError(String(reply), 'EVALSHA', key) }
+      }
+      return decodeReply(listReply(outcomeIn), replies, key)
     },
   }
 }

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 
 import { double, flag, int, times } from './argument.ts'
-import { booleanReply, bytesReply, integerReply, listReply, textReply, tupleReply } from './reply.ts'
+import {
+  booleanReply,
+  bytesReply,
+  integerReply,
+  listReply,
+  textReply,
+  tupleReply,
+} from '../connection/reply.ts'
 
 const forms = { nil: null, number: 1, string: 'secret', bytes: Buffer.from('secret'), 'an array': ['secret'] }
 

@@ -5,7 +5,14 @@ import { tick } from '../connection/pipeline/tick.ts'
 import { SchemaError, ScriptError } from '../errors.ts'
 import { startRedis, type TemporaryRedis, unique } from '../testing/index.ts'
 import { digits, double, flag, int, rest, serverNow, text } from './argument.ts'
-import { bytesReply, integerReply, listReply, optionalReply, textReply, tupleReply } from './reply.ts'
+import {
+  bytesReply,
+  integerReply,
+  listReply,
+  optionalReply,
+  textReply,
+  tupleReply,
+} from '../connection/reply.ts'
 import { script } from './script.ts'
 
 let redis: TemporaryRedis

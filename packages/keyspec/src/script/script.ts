@@ -5,8 +5,8 @@ import { KeyspecError, SchemaError, ScriptError } from '../errors.ts'
 import { type Arguments, type ScriptArgument, serverNow, unsaidOf, wellFormed } from './argument.ts'
 import { equalCalls, mergeRuns, overKeys, repeated } from './merged-scripts.ts'
 import { bare, isProvenEverywhere, permissionProof, type RedisType, typeProof } from './proof.ts'
-import type { ReplyDecoder } from './reply.ts'
-import { isUnknown, prelude, type Proof, resend, sendKnown, sourceOf } from './source.ts'
+import { type ReplyDecoder } from '../connection/reply.ts'
+import { prelude, type Proof, resendLost, sendKnown, sourceOf } from './source.ts'
 
 /** What a script takes: a value for each argument it names; those that may be `undefined` can be left out. */
 export type ScriptValues<A extends Arguments> = {
@@ -127,8 +127,7 @@ export function script<const K extends string, A extends Arguments, R>(
             ? sendKnown(connection, plain, command, own)
             : connection.send(command, own))
         } catch (error) {
-          if (!isUnknown(error)) throw error
-          answer = await resend(connection, plain, command, starred ? own : base)
+          answer = await resendLost(error, connection, plain, command, starred ? own : base)
         }
       } catch (error) {
         if (isDenied(error))

@@ -91,17 +91,19 @@ function withSha(command: Command, sha: string): Command {
 
 /**
  * EVAL after NOSCRIPT: the server lost the text (SCRIPT FLUSH, a failover, a slot that moved), and the caller never notices.
- * It may be another server, with other users, so the permissions are proven again.
+ * It may be another server, with other users, so the permissions are proven again. Throws any other error as it is.
  *
  * The repeat is overtaken by what was asked on the same key in the meantime, since those commands are on their way before
  * the server's NOSCRIPT arrives. A caller that needs an order even then awaits the one before the other.
  */
-export function resend(
+export function resendLost(
+  error: unknown,
   connection: Connection,
   source: Source,
   command: Command,
   shape: Shape,
 ): Promise<Reply> {
+  if (!(error instanceof ServerError) || error.code !== 'E_NO_SCRIPT') throw error
   // Of every connection: a merge sends over another one than the caller, to the same server.
   source.known.delete(slotFor(connection, command))
   if (source.proven === undefined) return sendText(connection, source, command, shape)
@@ -123,7 +125,7 @@ function slotFor(connection: Connection, command: Command): number {
   return connection.cluster && command.length > 3 ? slotOf(String(command[3])) : 0
 }
 
-/** Sends it, and again with the text where the server has lost it: for what several askers share. */
+/** Sends it, and again with the text if the server has lost it: for what several callers share. */
 export async function evaluate(
   connection: Connection,
   source: Source,
@@ -133,12 +135,6 @@ export async function evaluate(
   try {
     return await sendKnown(connection, source, command, shape)
   } catch (error) {
-    if (!isUnknown(error)) throw error
-    return resend(connection, source, command, shape)
+    return resendLost(error, connection, source, command, shape)
   }
-}
-
-/** Whether the server has lost the text of a script. */
-export function isUnknown(error: unknown): boolean {
-  return error instanceof ServerError && error.code === 'E_NO_SCRIPT'
 }

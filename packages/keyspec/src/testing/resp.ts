@@ -1,11 +1,6 @@
-import {
-  readReply,
-  encodeCommand,
-  type RawBufferReply,
-  type RawReply,
-  type RawArgument,
-} from '../connection/client/resp.ts'
 import { connect, type NetConnectOpts, type Socket } from 'node:net'
+import type { RawArgument, RawBufferReply, RawReply } from '../connection/client/resp.ts'
+import { RespLine } from '../connection/client/resp-line.ts'
 
 /** The smallest client there is, for looking at a server past the client that is being tested. */
 export interface RawConnection {
@@ -22,14 +17,17 @@ export interface RawConnection {
  * in the order they were sent. Not for subscriptions. An idle connection does not keep the process alive.
  */
 export function rawConnection(target: NetConnectOpts, password?: string): RawConnection {
-  let current: Line | undefined
+  let current: { readonly socket: Socket; readonly line: RespLine } | undefined
 
-  function send(args: readonly RawArgument[]): Promise<RawBufferReply> {
+  async function send(args: readonly RawArgument[]): Promise<RawBufferReply> {
     if (current === undefined || current.socket.destroyed) {
       current = open(target)
-      if (password !== undefined) request(current, ['AUTH', password]).catch(() => {}) // the command itself will fail
+      if (password !== undefined) current.line.send(['AUTH', password]).catch(() => {}) // the command itself will fail
     }
-    return request(current, args)
+    current.socket.ref()
+    const reply = await current.line.send(args)
+    if (reply instanceof Error) throw reply
+    return reply
   }
 
   return {
@@ -41,48 +39,14 @@ export function rawConnection(target: NetConnectOpts, password?: string): RawCon
   }
 }
 
-/** A socket and those who wait for an answer on it, in order. */
-interface Line {
-  readonly socket: Socket
-  readonly waiting: { resolve: (reply: RawBufferReply) => void; reject: (error: Error) => void }[]
-}
-
-function request({ socket, waiting }: Line, args: readonly RawArgument[]): Promise<RawBufferReply> {
-  return new Promise((resolve, reject) => {
-    waiting.push({ resolve, reject })
-    socket.ref()
-    socket.write(encodeCommand(args))
+function open(target: NetConnectOpts): { readonly socket: Socket; readonly line: RespLine } {
+  const socket = connect(target)
+  const line = new RespLine(socket)
+  socket.on('data', () => {
+    if (line.pending === 0) socket.unref()
   })
-}
-
-function open(target: NetConnectOpts): Line {
-  const line: Line = { socket: connect(target), waiting: [] }
-  const { socket, waiting } = line
-  let unread: Buffer = Buffer.alloc(0)
-  let failure: Error | undefined
-
-  socket.on('data', (chunk: Buffer) => {
-    unread = Buffer.concat([unread, chunk])
-    try {
-      for (let reply = readReply(unread); reply !== undefined; reply = readReply(unread)) {
-        unread = unread.subarray(reply.end)
-        const next = waiting.shift()
-        if (reply.value instanceof Error) next?.reject(reply.value)
-        else next?.resolve(reply.value)
-      }
-    } catch (error) {
-      failure = new Error('The server does not answer as Redis does.', { cause: error })
-      socket.destroy()
-    }
-    if (waiting.length === 0) socket.unref()
-  })
-  socket.on('error', (error) => (failure = error))
   socket.on('end', () => socket.destroy())
-  socket.on('close', () => {
-    const reason = failure ?? new Error('The connection was closed before the server answered.')
-    for (const { reject } of waiting.splice(0)) reject(reason)
-  })
-  return line
+  return { socket, line }
 }
 
 function asText(reply: RawBufferReply): RawReply {

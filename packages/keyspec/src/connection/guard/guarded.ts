@@ -1,6 +1,5 @@
 import { type Duration, milliseconds, spell } from '../../duration.ts'
-import { KeyspecError, reason, UnavailableError } from '../../errors.ts'
-import { clientOf, madeOver } from '../client-of.ts'
+import { ArgumentRangeError, KeyspecError, reason, UnavailableError } from '../../errors.ts'
 import { type Connection, firstKeyOf } from '../connection.ts'
 import { isUnavailable } from '../server-error.ts'
 import { tickTime } from '../../tick-time.ts'
@@ -73,7 +72,7 @@ const UNHEALTHY_AT = 3
 export function guarded(connection: Connection, options: GuardOptions = {}): GuardedConnection {
   const { failureThreshold = UNHEALTHY_AT, openFor = '1s', onStateChange } = options
   if (!Number.isSafeInteger(failureThreshold) || failureThreshold < 1) {
-    throw new RangeError(`failureThreshold is a whole number from 1, not ${failureThreshold}`)
+    throw new ArgumentRangeError(`failureThreshold is a whole number from 1, not ${failureThreshold}`)
   }
   const meter = new Meter()
   let since = new Date()
@@ -106,41 +105,42 @@ export function guarded(connection: Connection, options: GuardOptions = {}): Gua
     )
   }
 
-  const guard = (inner: Connection): Connection =>
-    wrapConnection(inner, {
-      send(command, shape) {
-        const start = tickTime()
-        const round = breaker.admit(start)
-        if (round === undefined) return refuse(start, firstKeyOf(command, shape))
-        meter.sent(performance.timeOrigin + start)
-        const answered = () => {
-          meter.answered(shape.blocks === true ? undefined : tickTime() - start)
-          breaker.answered(round)
-        }
-        return inner.send(command, shape).then(
-          (reply) => {
+  const verbsOver = (inner: Connection): Pick<Connection, 'send' | 'masters'> => ({
+    send(command, shape) {
+      const start = tickTime()
+      const round = breaker.admit(start)
+      if (round === undefined) return refuse(start, firstKeyOf(command, shape))
+      meter.sent(performance.timeOrigin + start)
+      const answered = () => {
+        meter.answered(shape.blocks === true ? undefined : tickTime() - start)
+        breaker.answered(round)
+      }
+      return inner.send(command, shape).then(
+        (reply) => {
+          answered()
+          return reply
+        },
+        (error: unknown) => {
+          if (isUnavailable(error)) {
+            cause = error
+            meter.failed()
+            breaker.failed(round, tickTime())
+          } else {
+            if (error instanceof KeyspecError) meter.errorReplies += 1
             answered()
-            return reply
-          },
-          (error: unknown) => {
-            if (isUnavailable(error)) {
-              cause = error
-              meter.failed()
-              breaker.failed(round, tickTime())
-            } else {
-              if (error instanceof KeyspecError) meter.errorReplies += 1
-              answered()
-            }
-            throw error
-          },
-        )
-      },
-      masters: async () =>
-        (await inner.masters()).map((master) => (master === connection ? self : guard(master))),
-    })
+          }
+          throw error
+        },
+      )
+    },
+    masters: async () =>
+      (await inner.masters()).map((master) =>
+        master === connection ? self : wrapConnection(master, verbsOver(master)),
+      ),
+  })
 
-  const self: GuardedConnection = {
-    ...guard(connection),
+  const self: GuardedConnection = wrapConnection(connection, {
+    ...verbsOver(connection),
     health() {
       const { attempts, failures, consecutiveFailures, errorReplies, unsent } = meter
       return {
@@ -157,6 +157,6 @@ export function guarded(connection: Connection, options: GuardOptions = {}): Gua
         peakHour: meter.peakHour(),
       }
     },
-  }
-  return madeOver(clientOf(connection), self)
+  })
+  return self
 }

@@ -10,6 +10,7 @@ import {
   type Merge,
   type Outcome,
 } from '../connection.ts'
+import { arrayReply, decodeReply } from '../../connection/reply.ts'
 import { outcomeOf } from './merge.ts'
 import { ServerError } from '../server-error.ts'
 import { slotOf } from '../slot.ts'
@@ -41,7 +42,7 @@ function mergeGets(one: Shape, all: Shape): Merge {
   return {
     most: MOST,
     reads: true,
-    group: (call, cluster) => (cluster ? slotOf(call[1] as string) : 0),
+    group: (call, cluster) => (cluster ? slotOf(String(call[1])) : 0),
     sendOne: (connection, call) => connection.send(call, one),
     send: (connection, calls) =>
       together(
@@ -75,7 +76,7 @@ async function together(
   }
   let replies: readonly Reply[]
   try {
-    replies = (await connection.send(command, all)) as readonly Reply[]
+    replies = decodeReply(arrayReply, await connection.send(command, all), String(keys[0]))
   } catch (error) {
     if (!(error instanceof ServerError)) throw error
     return Promise.all(keys.map((key) => outcomeOf(connection.send(['GET', key], one))))

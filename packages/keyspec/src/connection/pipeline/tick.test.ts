@@ -5,7 +5,7 @@ import { integer } from '../../codec/integer.ts'
 import { string } from '../../kind/string.ts'
 import { open as openKeyspace } from '../../keyspace.ts'
 import { int } from '../../script/argument.ts'
-import { integerReply } from '../../script/reply.ts'
+import { integerReply } from '../../connection/reply.ts'
 import { script } from '../../script/script.ts'
 import { startRedis, type TemporaryRedis, unique } from '../../testing/index.ts'
 import {

@@ -1,11 +1,11 @@
 import type { Codec } from '../../codec/codec.ts'
 import { GET_BYTES } from '../../connection/pipeline/reads.ts'
 import { isUnavailable, ServerError } from '../../connection/server-error.ts'
-import { EncodeError, LoadTimeoutError } from '../../errors.ts'
+import { ArgumentRangeError, ArgumentTypeError, EncodeError, LoadTimeoutError } from '../../errors.ts'
 import { ttlFor } from '../../kind/lifetime.ts'
-import { readable } from '../../codec/readable.ts'
+import { decodeStored, readable } from '../../codec/readable.ts'
 import { onAbort } from '../../abort.ts'
-import { after, every } from '../../timer.ts'
+import { after } from '../../timer.ts'
 import type { Flight, LoadAll, Landing, LoadsHome, Params } from './flight.ts'
 import { Lock } from './lock.ts'
 import {
@@ -18,9 +18,12 @@ import {
 } from './outcome.ts'
 import { untilAborted } from './until-aborted.ts'
 import { Waiting } from '../lease/waiting.ts'
+import { bytesReply, decodeReply, optionalReply } from '../../connection/reply.ts'
 
 // How long the outcome of a load stands for those who wait for it, who ask every 50 ms at the latest.
 const WAITING_MS = 250
+
+const STORED = optionalReply(bytesReply)
 
 /**
  * Entries that were asked for together. Each round takes the locks that are free and loads their entries in one call;
@@ -53,10 +56,10 @@ export class Batch<P extends Params, T, In> {
 
   async run(reachable: boolean): Promise<void> {
     const { signal } = this.#abort
-    const { subscriber, loadTimeoutMs, lockTtlMs } = this.#home
+    const { subscriber, loadTimeoutMs, lock } = this.#home
     const waiting = new Waiting(subscriber, signal)
     // Another process's load, then one that took over from it, and a lock that outlives a process between the two.
-    const longestMs = 2 * loadTimeoutMs + lockTtlMs
+    const longestMs = 2 * loadTimeoutMs + lock.ttlMs
     const begunAt = performance.now()
     let isOverdue = false
     try {
@@ -65,7 +68,7 @@ export class Batch<P extends Params, T, In> {
         // A released lock mostly means that the entry was written. If it cannot be read, the attempt says why.
         if (heard)
           await Promise.all(Array.from(this.#pending.values(), (each) => this.#read(each).catch(() => false)))
-        if (!isOverdue && performance.now() - begunAt > lockTtlMs) {
+        if (!isOverdue && performance.now() - begunAt > lock.ttlMs) {
           isOverdue = true
           await this.#limitLocks()
         }
@@ -92,7 +95,7 @@ export class Batch<P extends Params, T, In> {
   async #limitLocks(): Promise<void> {
     const locks = Array.from(
       this.#pending.values(),
-      ({ params }) => new Lock(this.#home, this.#home.lockNameOf(params), this.#owner),
+      ({ params }) => new Lock(this.#home.lock, this.#home.lockNameOf(params), this.#owner),
     )
     await Promise.all(locks.map((lock) => lock.limit()))
   }
@@ -102,7 +105,7 @@ export class Batch<P extends Params, T, In> {
    * the lock: its former holder has written it by then.
    */
   async #attempt(flight: Flight<P>): Promise<boolean> {
-    const lock = new Lock(this.#home, this.#home.lockNameOf(flight.params), this.#owner)
+    const lock = new Lock(this.#home.lock, this.#home.lockNameOf(flight.params), this.#owner)
     try {
       if (await lock.take()) {
         flight.lock = lock
@@ -136,9 +139,10 @@ export class Batch<P extends Params, T, In> {
   async #read(flight: Flight<P>): Promise<boolean> {
     const { codec, connection } = this.#home
     const asOf = this.#moment()
-    const stored = (await connection.send(['GET', flight.name], GET_BYTES)) as Buffer | null
+    const reply = await connection.send(['GET', flight.name], GET_BYTES)
+    const stored = decodeReply(STORED, reply, flight.name)
     flight.seen = stored
-    if (stored === null || !isReadable(codec, stored)) return false
+    if (stored === undefined || !isReadable(codec, stored)) return false
     this.#release(flight)
     this.#settle(flight, { loaded: readable(codec, stored), asOf })
     return true
@@ -146,11 +150,8 @@ export class Batch<P extends Params, T, In> {
 
   /** Loads entries in one call, and writes those whose lock we hold; what cannot be written is answered all the same. */
   async #loadAll(flights: readonly Flight<P>[]): Promise<void> {
-    const { stats, lockTtlMs } = this.#home
-    const renew = () => {
-      for (const { lock } of flights) lock?.renew().catch(() => {})
-    }
-    const keeping = every(lockTtlMs / 3, renew, { keepsAlive: false })
+    const { stats } = this.#home
+    for (const { lock } of flights) lock?.keep()
     try {
       stats.loads += flights.length
       for (const { lock } of flights) if (lock === undefined) stats.unreachable += 1
@@ -166,8 +167,6 @@ export class Batch<P extends Params, T, In> {
         else this.#release(flight)
         this.#fail(flight, isExpired ? this.#tooLong(flight) : error)
       }
-    } finally {
-      keeping.cancel()
     }
   }
 
@@ -192,9 +191,9 @@ export class Batch<P extends Params, T, In> {
         ),
       )
       const values = await untilAborted(loading, ending.signal)
-      if (!Array.isArray(values)) throw new TypeError('the load gave no array of values')
+      if (!Array.isArray(values)) throw new ArgumentTypeError('the load gave no array of values')
       if (values.length !== flights.length)
-        throw new RangeError(
+        throw new ArgumentRangeError(
           `${flights.length} entries were to be loaded, but the load gave ${values.length} values`,
         )
       return values
@@ -292,7 +291,7 @@ function cannotLock(error: unknown): boolean {
 
 function isReadable(codec: Codec<any, any>, stored: Buffer): boolean {
   try {
-    codec.decode(readable(codec, stored) as string & Buffer)
+    decodeStored(codec, readable(codec, stored))
     return true
   } catch {
     return false

@@ -13,7 +13,8 @@ import { open, type OpenOptions } from '../../keyspace.ts'
 import { param } from '../../param.ts'
 import { eventually, unique } from '../../testing/eventually.ts'
 import { startRedis, type TemporaryRedis } from '../../testing/redis.ts'
-import { cache, type CacheOptions } from './cache.ts'
+import { cache } from './cache.ts'
+import { type CacheOptions } from './cache-options.ts'
 
 type Client = ReturnType<typeof connect>
 

@@ -1,7 +1,8 @@
 import type { Codec } from '../../codec/codec.ts'
-import type { Subscriber } from '../../connection/connection.ts'
+import type { Connection, Subscriber } from '../../connection/connection.ts'
 import type { Lifetime } from '../../kind/lifetime.ts'
-import type { Lock, LockHome } from './lock.ts'
+import type { LeaseHome } from '../lease/token-lease.ts'
+import type { Lock } from './lock.ts'
 import type { CacheStats } from './stats.ts'
 
 /** The values of an entry's placeholders. */
@@ -32,7 +33,10 @@ export interface Moments {
 }
 
 /** What the loads of one cache share. */
-export interface LoadsHome<T, In> extends LockHome {
+export interface LoadsHome<T, In> {
+  /** What the locks share. */
+  readonly lock: LeaseHome
+  readonly connection: Connection
   readonly codec: Codec<T, In>
   readonly lifetime: Lifetime
   readonly stats: { -readonly [N in keyof CacheStats]: CacheStats[N] }
@@ -61,7 +65,7 @@ export class Flight<P extends Params = any> {
   resolve!: (landing: Landing) => void
   reject!: (error: unknown) => void
   /** What stood in the entry when the lock was taken: nothing, or what the codec could not read. */
-  seen: Buffer | null = null
+  seen: Buffer | undefined
   lock: Lock | undefined
   /** The token of the load that is waited for: the lock held it when it was last read. Its outcome is the flight's. */
   waitsFor: string | undefined

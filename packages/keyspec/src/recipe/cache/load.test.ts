@@ -7,7 +7,8 @@ import { LoadFailedError, LoadTimeoutError, SchemaError } from '../../errors.ts'
 import { open } from '../../keyspace.ts'
 import { eventually, unique } from '../../testing/eventually.ts'
 import { startRedis, type TemporaryRedis } from '../../testing/redis.ts'
-import { cache, type CacheOptions } from './cache.ts'
+import { cache } from './cache.ts'
+import { type CacheOptions } from './cache-options.ts'
 
 type Client = ReturnType<typeof connect>
 

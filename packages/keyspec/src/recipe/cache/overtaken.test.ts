@@ -8,7 +8,8 @@ import { open } from '../../keyspace.ts'
 import { validate } from '../../schema.ts'
 import { eventually, unique } from '../../testing/eventually.ts'
 import { startRedis, type TemporaryRedis } from '../../testing/redis.ts'
-import { cache, type CacheOptions } from './cache.ts'
+import { cache } from './cache.ts'
+import { type CacheOptions } from './cache-options.ts'
 
 let server: TemporaryRedis
 let prefix: string

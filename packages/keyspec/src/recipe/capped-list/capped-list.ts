@@ -1,12 +1,12 @@
 import type { Codec } from '../../codec/codec.ts'
-import { ONE_KEY, ONE_KEY_BYTES, type Reply } from '../../connection/connection.ts'
+import { ONE_KEY, ONE_KEY_BYTES } from '../../connection/connection.ts'
 import { SchemaError } from '../../errors.ts'
 import { type Entry, openEntry } from '../../kind/entry.ts'
 import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type EntryOptions, type Kind, keySpec } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
 import { int, rest } from '../../script/argument.ts'
-import { integerReply } from '../../script/reply.ts'
+import { arrayReply, decodeReply, integerReply } from '../../connection/reply.ts'
 import { script } from '../../script/script.ts'
 import { LIFETIME, lifetimeNow } from '../lifetime.ts'
 import * as lua from './lua.gen.ts'
@@ -83,7 +83,7 @@ export class CappedListKey<T, In = T> extends Key {
     const last = Math.min(count, most) - 1
     if (!(last >= 0)) return []
     const reply = await this.read(['LRANGE', this.name, '0', String(last)], this.#shape)
-    return (reply as readonly Reply[]).map((stored) => this.decode(codec, stored))
+    return decodeReply(arrayReply, reply, this.name).map((stored) => this.decode(codec, stored))
   }
 
   /** The newest value, or `undefined` where there is none. */
@@ -94,7 +94,8 @@ export class CappedListKey<T, In = T> extends Key {
 
   /** How many values there are. */
   async size(): Promise<number> {
-    return Math.min((await this.read(['LLEN', this.name], ONE_KEY)) as number, this.home.most)
+    const length = decodeReply(integerReply, await this.read(['LLEN', this.name], ONE_KEY), this.name)
+    return Math.min(length, this.home.most)
   }
 
   /** Forgets them all; answers whether there were any. */

@@ -6,7 +6,7 @@ import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type EntryOptions, type Kind, keySpec } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
 import { int, rest } from '../../script/argument.ts'
-import { integerReply, listReply } from '../../script/reply.ts'
+import { decodeReply, integerReply, listReply } from '../../connection/reply.ts'
 import { script } from '../../script/script.ts'
 import { LIFETIME, lifetimeNow } from '../lifetime.ts'
 import * as lua from './lua.gen.ts'
@@ -122,7 +122,7 @@ export class DedupeKey<In> extends Key {
     let removed = 0
     for (let from = 0; from < stored.length; from += STEP) {
       const command = ['SREM', this.name, ...stored.slice(from, from + STEP)]
-      removed += (await this.send(command, ONE_KEY)) as number
+      removed += decodeReply(integerReply, await this.send(command, ONE_KEY), this.name)
     }
     return removed
   }
@@ -134,7 +134,7 @@ export class DedupeKey<In> extends Key {
 
   /** How many have been claimed. */
   async size(): Promise<number> {
-    return (await this.read(['SCARD', this.name], ONE_KEY)) as number
+    return decodeReply(integerReply, await this.read(['SCARD', this.name], ONE_KEY), this.name)
   }
 
   /** Lets values be claimed again, in steps of 2,000; returns how many had been claimed. */

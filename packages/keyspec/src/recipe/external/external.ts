@@ -1,5 +1,5 @@
 import { text } from '../../codec/text.ts'
-import { keyReader, prefixed } from '../../kind/entry.ts'
+import { keyReader, prefixed } from '../../kind/key-name.ts'
 import type { External, ExternalKey, Kind, KeySpec, RedisType } from '../../kind/kind.ts'
 import { keySpec } from '../../kind/kind.ts'
 

@@ -1,7 +1,7 @@
 import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromNodeRedis } from '../../connection/client/node-redis.ts'
-import { KeyError, SchemaError, ScriptError } from '../../errors.ts'
+import { KeyError, SchemaError } from '../../errors.ts'
 import { open } from '../../keyspace.ts'
 import { startRedis, type TemporaryRedis, unique } from '../../testing/index.ts'
 import type { LimitResult } from '../limiter/limit-result.ts'
@@ -140,7 +140,7 @@ test('reset forgets what was taken', async () => {
 test('a key that holds no count is an error that names it, and is left as it is', async () => {
   const hits = await limiterOf(5)
   await redis.command('SET', hits.name, 'hello')
-  await expect(hits.take()).rejects.toThrow(ScriptError)
+  await expect(hits.take()).rejects.toMatchObject({ code: 'E_NO_COUNT', key: hits.name })
   await expect(hits.take()).rejects.toThrow(/holds no count, but 5 bytes/)
   expect(await redis.command('GET', hits.name)).toBe('hello')
   await redis.command('DEL', hits.name)

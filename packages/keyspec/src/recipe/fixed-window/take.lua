@@ -24,7 +24,7 @@ end
 
 local stored = call('GET', key)
 local used = tonumber(stored or 0)
-if not used then error('holds no count, but ' .. #stored .. ' bytes that are none') end
+if not used then return redis.error_reply('NOCOUNT holds no count, but ' .. #stored .. ' bytes that are none') end
 cost = tonumber(cost)
 local allowed = count
 if not force and cost > 0 then allowed = math.max(0, math.min(count, math.floor((limit - used) / cost))) end

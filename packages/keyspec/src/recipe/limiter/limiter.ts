@@ -2,13 +2,13 @@ import type { Codec } from '../../codec/codec.ts'
 import type { Connection } from '../../connection/connection.ts'
 import { isUnavailable } from '../../connection/server-error.ts'
 import { type Duration, milliseconds } from '../../duration.ts'
-import { SchemaError } from '../../errors.ts'
+import { ArgumentRangeError, SchemaError } from '../../errors.ts'
 import { type Entry, openEntry } from '../../kind/entry.ts'
 import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type Description, type Kind, keySpec, type RedisType } from '../../kind/kind.ts'
 import type { Renewal } from '../../kind/lifetime.ts'
 import type { ParamCodecs } from '../../param.ts'
-import { integerReply, optionalReply, tupleReply } from '../../script/reply.ts'
+import { integerReply, optionalReply, tupleReply } from '../../connection/reply.ts'
 import type { Split } from '../../script/merge-equal.ts'
 import { checkLimit, type LimitedBy, type Limits, oneOf } from './limit-by.ts'
 import { Outage, type Unreachable } from './outage.ts'
@@ -174,7 +174,7 @@ export class Limiter extends Key {
   async take(cost = 1): Promise<LimitResult> {
     const { limit, name, home } = this
     if (!Number.isSafeInteger(cost) || cost < 1 || cost > limit) {
-      throw new RangeError(
+      throw new ArgumentRangeError(
         `${name}: cannot take ${cost} of a limit of ${limit}: a cost is a whole number from 1 to the limit`,
       )
     }

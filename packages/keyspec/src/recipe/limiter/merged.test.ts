@@ -194,7 +194,7 @@ test('what one key holds fails the takes of that key alone', async () => {
   const asked = ['well', 'broken', 'broken', 'list', 'well', 'other']
   const outcomes = await Promise.allSettled(asked.map((id) => keys.limit({ id }).take()))
   const refused = {
-    code: 'E_SCRIPT',
+    code: 'E_NO_COUNT',
     key: keys.limit({ id: 'broken' }).name,
     message: expect.stringContaining('holds no count, but 4 bytes'),
   }

@@ -1,12 +1,12 @@
 import { isUnavailable } from '../../connection/server-error.ts'
 import { LeaseLostError } from '../../errors.ts'
 import { after, type Timer } from '../../timer.ts'
+import type { Keeping } from '../lease/keep-renewed.ts'
 import type { Lease } from './lease.ts'
 
 /** What may be said of a lock that is kept. */
 export interface KeepOptions {
   readonly key: string
-  readonly ttlMs: number
   /** The work goes on while Redis cannot be reached, even when the lease may have ended. */
   readonly proceeds: boolean
 }
@@ -19,10 +19,10 @@ export interface KeepOptions {
 export async function keepWhile<T, H extends Lease>(
   lease: H,
   work: (signal: AbortSignal, lease: H) => T | Promise<T>,
-  { key, ttlMs, proceeds }: KeepOptions,
+  { key, proceeds }: KeepOptions,
 ): Promise<T> {
   const lost = new AbortController()
-  const keeper = lease.exclusive ? keep(lease, lost, { key, ttlMs, proceeds }) : undefined
+  const keeper = lease.exclusive ? keep(lease, lost, { key, proceeds }) : undefined
   let value: T
   try {
     lost.signal.throwIfAborted() // the answer came too late
@@ -47,23 +47,19 @@ export async function keepWhile<T, H extends Lease>(
   return value
 }
 
-function keep(lease: Lease, lost: AbortController, { key, ttlMs, proceeds }: KeepOptions) {
-  let renewing: Timer | undefined
+function keep(lease: Lease, lost: AbortController, { key, proceeds }: KeepOptions) {
+  const { held } = lease
   let ending: Timer | undefined
   let stopped = false
   let sawOutage = false
-
   const stop = () => {
     stopped = true
-    renewing?.cancel()
+    held.stopKeeping()
     ending?.cancel()
   }
   const lose = (cause?: unknown) => {
     stop()
     lost.abort(lostError(key, cause))
-  }
-  const renewIn = (ms: number) => {
-    renewing = after(ms, () => void renew(), { keepsAlive: false })
   }
   // The work may extend the lease as well, or learn that it is lost.
   const watch = () => {
@@ -75,23 +71,18 @@ function keep(lease: Lease, lost: AbortController, { key, ttlMs, proceeds }: Kee
     if (lease.leftMs === 0) lose()
     else ending = after(lease.leftMs, watch, { keepsAlive: false })
   }
-  const renew = async () => {
-    try {
-      const ours = await lease.extend()
-      if (stopped) return
-      if (ours) renewIn(ttlMs / 3)
-      else if (proceeds && sawOutage) stop()
-      else lose()
-    } catch (error) {
-      if (stopped) return
-      if (!isUnavailable(error)) return lose(error)
+  const keeping: Keeping = {
+    lost(cause) {
+      if (cause === undefined && proceeds && sawOutage) stop()
+      else lose(cause)
+    },
+    unanswered() {
       if (proceeds) sawOutage = true
-      renewIn(ttlMs / 10)
-    }
+    },
   }
-  lease.watch(watch)
+  held.keep(keeping, () => lease.extend())
+  held.watch(watch)
   watch()
-  renewIn(ttlMs / 3)
   return { stop, sawOutage: () => sawOutage }
 }
 

@@ -1,27 +1,20 @@
-import type { Connection } from '../../connection/connection.ts'
 import type { Replication } from '../../connection/replication.ts'
 import { isUnavailable } from '../../connection/server-error.ts'
 import { type Duration, milliseconds } from '../../duration.ts'
-import type { LeaseTerm } from '../lease/lease-term.ts'
-import { extendLease, type HeldKey, releaseLease } from '../lease/token.ts'
+import type { LeaseHome, TokenLease } from '../lease/token-lease.ts'
 
 /** What the locks of one entry share. */
-export interface LockHome {
-  readonly connection: Connection
-  readonly ttlMs: number
+export interface LockHome extends LeaseHome {
   readonly proceeds: boolean
-  /** Whether others listen for a lock that is given back. */
-  readonly wakes: boolean
   /** Where declared, the lock's commands go over a connection of their own, and replicas acknowledge what they wrote. */
   readonly replication: Replication | undefined
 }
 
 /** What a holder knows of its lock. */
 export interface Holding<Fence extends number | undefined> {
-  readonly token: string
   readonly fence: Fence
-  /** None where Redis was away and the work goes on without a lock. */
-  readonly lease: LeaseTerm | undefined
+  /** False where Redis was away and the work goes on without a lock. */
+  readonly exclusive: boolean
 }
 
 /**
@@ -38,19 +31,17 @@ export class Lease<Fence extends number | undefined = number | undefined> {
   /** The random text by which Redis knows this holder. */
   readonly token: string
   readonly #home: LockHome
-  readonly #held: HeldKey
-  readonly #lease: LeaseTerm | undefined
+  readonly #held: TokenLease
   #replicas: number | undefined
   #isReleased = false
   #released: Promise<boolean> | undefined
 
-  constructor(home: LockHome, key: string, { token, fence, lease }: Holding<Fence>) {
+  constructor(home: LockHome, held: TokenLease, { fence, exclusive }: Holding<Fence>) {
     this.#home = home
-    this.#held = { key, token }
-    this.token = token
+    this.#held = held
+    this.token = held.token
     this.fence = fence
-    this.exclusive = lease !== undefined
-    this.#lease = lease
+    this.exclusive = exclusive
   }
 
   /**
@@ -59,7 +50,7 @@ export class Lease<Fence extends number | undefined = number | undefined> {
    * A server whose clock steps forward ends the lease sooner, which the next `extend` or renewal finds out.
    */
   get leftMs(): number {
-    return this.#lease?.leftMs ?? 0
+    return this.#held.leftMs
   }
 
   /**
@@ -70,9 +61,9 @@ export class Lease<Fence extends number | undefined = number | undefined> {
     return this.#replicas
   }
 
-  /** @internal Calls `changed` whenever `leftMs` changes: after an extension or a release. */
-  watch(changed: () => void): void {
-    this.#lease?.watch(changed)
+  /** @internal What Redis knows of it: the token in the key, and its time. */
+  get held(): TokenLease {
+    return this.#held
   }
 
   /** @internal Whether the holder called `release`. */
@@ -98,17 +89,13 @@ export class Lease<Fence extends number | undefined = number | undefined> {
    * @param duration Defaults to the declared `ttl`.
    */
   async extend(duration?: Duration): Promise<boolean> {
-    const { connection, ttlMs: declaredMs, replication } = this.#home
+    const { ttlMs: declaredMs, replication } = this.#home
     const ttlMs = duration === undefined ? declaredMs : milliseconds(duration)
-    const ask = (over: Connection) => {
-      const answered = this.#lease?.ask(ttlMs)
-      return extendLease(over, this.#held, ttlMs).then((ours) => {
-        answered?.(ours)
-        return ours
-      })
-    }
-    if (replication === undefined) return ask(connection)
-    const { value, replicas } = await replication.write(ask, (ours) => ours)
+    if (replication === undefined) return this.#held.extend(ttlMs)
+    const { value, replicas } = await replication.write(
+      (over) => this.#held.extend(ttlMs, over),
+      (ours) => ours,
+    )
     if (value) this.acknowledged(replicas)
     return value
   }
@@ -137,9 +124,7 @@ export class Lease<Fence extends number | undefined = number | undefined> {
 
   /** @internal `release`, which rejects wherever Redis is away. */
   async giveBack(): Promise<boolean> {
-    const { connection, wakes, replication } = this.#home
-    this.#lease?.end()
-    const give = (over: Connection) => releaseLease(over, this.#held, wakes)
-    return replication === undefined ? give(connection) : replication.send(give)
+    const { replication } = this.#home
+    return this.#held.giveBack(replication === undefined ? undefined : (give) => replication.send(give))
   }
 }

@@ -4,17 +4,18 @@ import { text as textCodec } from '../../codec/text.ts'
 import { isUnavailable } from '../../connection/server-error.ts'
 import { type Duration, LONGEST_DURATION_MS, milliseconds, spell } from '../../duration.ts'
 import { SchemaError } from '../../errors.ts'
-import { type Entry, keyWriter, openEntry, prefixed } from '../../kind/entry.ts'
+import { type Entry, openEntry } from '../../kind/entry.ts'
+import { keyWriter, prefixed } from '../../kind/key-name.ts'
 import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type Description, type Kind, keySpec, type KeySpec } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
 import { requireSamePlaceholders } from '../../pattern.ts'
 import { acknowledging, type Replicated, replicationOf } from '../replicated.ts'
 import { digits, int, serverNow, text } from '../../script/argument.ts'
-import { integerReply, tupleReply } from '../../script/reply.ts'
+import { integerReply, tupleReply } from '../../connection/reply.ts'
 import { script } from '../../script/script.ts'
 import { after } from '../../timer.ts'
-import { LeaseTerm } from '../lease/lease-term.ts'
+import { TokenLease } from '../lease/token-lease.ts'
 import { Waiting } from '../lease/waiting.ts'
 import { Lease, type LockHome } from './lease.ts'
 import { keepWhile } from './keep.ts'
@@ -196,8 +197,7 @@ export class LockKey<Fence extends number | undefined = undefined> extends Key {
   ): Promise<UseResult<T>> {
     const lease = await this.acquire(options)
     if (!lease.acquired) return lease
-    const { ttlMs, lock } = this.home
-    const value = await keepWhile(lease, work, { key: this.name, ttlMs, proceeds: lock.proceeds })
+    const value = await keepWhile(lease, work, { key: this.name, proceeds: this.home.lock.proceeds })
     return { acquired: true, value }
   }
 
@@ -213,7 +213,7 @@ export class LockKey<Fence extends number | undefined = undefined> extends Key {
       return value.acquired ? value.acknowledged(replicas) : value
     } catch (error) {
       if (!isUnavailable(error)) throw error
-      if (lock.proceeds) return this.#heldBy(token, { fence: undefined, lease: undefined })
+      if (lock.proceeds) return this.#without(token)
       if (!last) return undefined
       throw error
     }
@@ -221,26 +221,31 @@ export class LockKey<Fence extends number | undefined = undefined> extends Key {
 
   async #take(token: string, over: Connection): Promise<Lease<Fence> | NotAcquired> {
     const { ttlMs, fenceTtlMs, now } = this.home
-    const lease = new LeaseTerm(performance.now(), ttlMs)
+    const held = new TokenLease(this.home.lock, this.name, token)
     const given = { token, ttlMs, fenceTtlMs }
     const fence = this.#fence
-    const [acquired, told] =
-      fence === undefined
-        ? await acquire.run(over, { key: this.name, fences: [] }, { ...given, now: 0 })
-        : await acquireFenced.run(over, { key: this.name, fences: [fence] }, { ...given, now: now?.() })
-    if (acquired === 1) return this.#heldBy(token, { fence: fence === undefined ? undefined : told, lease })
-    return { acquired: false, retryAfterMs: Math.max(1, told) }
+    const [acquired, told] = await held.acquire(
+      () =>
+        fence === undefined
+          ? acquire.run(over, { key: this.name, fences: [] }, { ...given, now: 0 })
+          : acquireFenced.run(over, { key: this.name, fences: [fence] }, { ...given, now: now?.() }),
+      ([ours]) => ours === 1,
+    )
+    if (acquired !== 1) return { acquired: false, retryAfterMs: Math.max(1, told) }
+    return this.#lease(held, fence === undefined ? undefined : told, true)
   }
 
-  #heldBy(
-    token: string,
-    { fence, lease }: { fence: number | undefined; lease: LeaseTerm | undefined },
-  ): Lease<Fence> {
-    return new Lease(this.home.lock, this.name, { token, fence: fence as Fence, lease })
+  /** The lease of a caller that goes on without a lock. */
+  #without(token: string): Lease<Fence> {
+    return this.#lease(new TokenLease(this.home.lock, this.name, token), undefined, false)
+  }
+
+  #lease(held: TokenLease, fence: number | undefined, exclusive: boolean): Lease<Fence> {
+    return new Lease(this.home.lock, held, { fence: fence as Fence, exclusive })
   }
 
   async #giveBack(token: string): Promise<void> {
-    await this.#heldBy(token, { fence: undefined, lease: undefined })
+    await this.#without(token)
       .giveBack()
       .catch(() => {})
   }

@@ -1,6 +1,7 @@
 import { createClient } from 'redis'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { startProxy } from '../../../../../test-support/index.ts'
+import type { Connection } from '../../connection/connection.ts'
 import { guarded } from '../../connection/guard/guarded.ts'
 import { fromNodeRedis } from '../../connection/client/node-redis.ts'
 import { open } from '../../keyspace.ts'
@@ -122,6 +123,7 @@ test('what is no count is left as it is, and named', async () => {
   const name = `${prefix}counter:2024-09-17_14`
   await redis.command('SET', name, 'many')
   await expect(calls.take()).rejects.toThrow(/holds no count, but 4 bytes/)
+  await expect(calls.take()).rejects.toMatchObject({ code: 'E_NO_COUNT' })
   await expect(calls.at(new Date(at('14:00:00')))).rejects.toMatchObject({ code: 'E_DECODE', key: name })
   expect(await redis.command('EXISTS', `${prefix}limit:2024-09-17_14`)).toBe(0)
   expect(await redis.command('GET', name)).toBe('many')
@@ -240,4 +242,22 @@ test('without a declaration the error passes through while Redis is away', async
   proxy.refuse()
   proxy.cut()
   await expect(calls.take()).rejects.toThrow()
+})
+
+test('a clock that is in another window at each call is an error, and nothing is taken', async () => {
+  let asked = 0
+  const stepping: Connection = {
+    client: 'stepping',
+    cluster: false,
+    // Each answer names a window that the next question no longer meets.
+    send: async () => [at('12:00:00') + (asked += 1) * 3_600_000],
+    masters: async () => [stepping],
+  }
+  const calls = quota('calls:<hour>', { limit: 5, ttl: '2h', params: { hour: param.hour } })
+  const error = await open({ calls }, stepping)
+    .calls()
+    .take()
+    .catch((caught: unknown) => caught)
+  expect(error).toMatchObject({ code: 'E_CLOCK', key: expect.stringMatching(/^calls:/) })
+  expect(asked).toBe(5)
 })

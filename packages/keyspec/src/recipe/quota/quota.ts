@@ -3,14 +3,16 @@ import type { Connection } from '../../connection/connection.ts'
 import { GET } from '../../connection/pipeline/reads.ts'
 import { isUnavailable } from '../../connection/server-error.ts'
 import type { Duration } from '../../duration.ts'
-import { DecodeError } from '../../errors.ts'
-import { type Entry, keyWriter, openEntry, prefixed } from '../../kind/entry.ts'
+import { ArgumentRangeError, ClockError, DecodeError } from '../../errors.ts'
+import { type Entry, openEntry } from '../../kind/entry.ts'
+import { keyWriter, prefixed } from '../../kind/key-name.ts'
 import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type Description, type Kind, keySpec, type KeySpec } from '../../kind/kind.ts'
 import { ttlFor } from '../../kind/lifetime.ts'
 import type { ParamCodec, ParamCodecs, ParamTexts, ParamValues } from '../../param.ts'
 import { digits, flag, int, serverNow } from '../../script/argument.ts'
-import { integerReply, listReply } from '../../script/reply.ts'
+import { decodeStored } from '../../codec/readable.ts'
+import { decodeReply, integerReply, listReply, optionalReply, storedReply } from '../../connection/reply.ts'
 import { script } from '../../script/script.ts'
 import { requireSamePlaceholders } from '../../pattern.ts'
 import { checkLimit } from '../limiter/limit-by.ts'
@@ -201,7 +203,7 @@ export class Quota {
   async take(cost = 1): Promise<QuotaResult> {
     const { limit, outage, clock } = this.#home
     if (!Number.isSafeInteger(cost) || cost < 1 || cost > limit) {
-      throw new RangeError(
+      throw new ArgumentRangeError(
         `${this.#namesAt(clock.nowMs())[0]}: cannot take ${cost} of a limit of ${limit}: a cost is a whole number from 1 to the limit`,
       )
     }
@@ -271,8 +273,10 @@ export class Quota {
       const isOpened = allowed === 1 && opened === 1
       return { counters, allowed: allowed === 1, isOpened, retryAfterMs: tillMs - serverMs!, standing }
     }
-    throw new Error(
-      `${this.#namesAt(clock.nowMs())[0]}: the server's clock was in another window each of ${MOST_ASKED} times it was asked: is it being set?`,
+    const [name] = this.#namesAt(clock.nowMs())
+    throw new ClockError(
+      `${name}: nothing was taken: the server's clock was in another window each of ${MOST_ASKED} times it was asked: is it being set?`,
+      name,
     )
   }
 
@@ -293,11 +297,13 @@ export class Quota {
   }
 }
 
+const STORED = optionalReply(storedReply)
+
 async function usedAt(connection: Connection, name: string): Promise<number> {
-  const stored = await connection.send(['GET', name], GET)
-  if (stored === null) return 0
+  const stored = decodeReply(STORED, await connection.send(['GET', name], GET), name)
+  if (stored === undefined) return 0
   try {
-    return integer.decode(String(stored) as string & Buffer)
+    return decodeStored(integer, stored)
   } catch (error) {
     throw new DecodeError(name, integer.name, error, stored)
   }

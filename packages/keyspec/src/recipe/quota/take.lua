@@ -11,7 +11,7 @@ for _, counter in ipairs(counters) do
   -- The error names the counter: it would be taken for one of the first counter.
   if type(stored) == 'table' then return redis.error_reply(string.gsub(stored.err, '^%-', '') .. ' (' .. counter .. ')') end
   local count = tonumber(string.match(stored or '0', '^%-?%d+$'))
-  if not count then error(counter .. ' holds no count, but ' .. #stored .. ' bytes that are none') end
+  if not count then return redis.error_reply('NOCOUNT ' .. counter .. ' holds no count, but ' .. #stored .. ' bytes that are none') end
   found = found or stored ~= false
   used = math.max(used, count)
 end

@@ -2,7 +2,7 @@ import { integer } from '../../codec/integer.ts'
 import type { Connection } from '../../connection/connection.ts'
 import { GET } from '../../connection/pipeline/reads.ts'
 import type { Replication } from '../../connection/replication.ts'
-import { DecodeError, EncodeError } from '../../errors.ts'
+import { ArgumentRangeError, DecodeError, EncodeError } from '../../errors.ts'
 import { wasRefused } from '../../kind/collection.ts'
 import { NOT_COUNTABLE } from '../../kind/counter.ts'
 import { type Entry, openEntry } from '../../kind/entry.ts'
@@ -10,7 +10,7 @@ import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type EntryOptions, type Kind, keySpec } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
 import { int, text } from '../../script/argument.ts'
-import { integerReply, optionalReply, textReply, tupleReply } from '../../script/reply.ts'
+import { integerReply, optionalReply, textReply, tupleReply } from '../../connection/reply.ts'
 import { script } from '../../script/script.ts'
 import { LIFETIME, lifetimeNow } from '../lifetime.ts'
 import { acknowledging, type Replicated, replicationOf } from '../replicated.ts'
@@ -108,7 +108,9 @@ abstract class LastNumber extends Key {
 
   protected async issue(count: number, over: Connection): Promise<SequenceRange> {
     if (!Number.isSafeInteger(count) || count < 1)
-      throw new RangeError(`${this.name}: ${count} numbers cannot be taken, only a whole number from 1`)
+      throw new ArgumentRangeError(
+        `${this.name}: ${count} numbers cannot be taken, only a whole number from 1`,
+      )
     const given = { ...lifetimeNow(this.home.lifetime), count }
     const taken = await next
       .run(over, { key: this.name }, given)

@@ -16,7 +16,9 @@ local at, first, used, newest, wentBack = now, 0, 0, 0, false
 local ages, counts = {}, {}
 local stored = call('GET', key)
 if stored then
-  if #stored < 12 or #stored % 4 ~= 0 then error('holds no compact window, but ' .. #stored .. ' bytes') end
+  if #stored < 12 or #stored % 4 ~= 0 then
+    return redis.error_reply('NOCOUNT holds no compact window, but ' .. #stored .. ' bytes')
+  end
   at, first = struct.unpack('>I6I2', stored)
   local steps = 0
   if at - now >= unit then

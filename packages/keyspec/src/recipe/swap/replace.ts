@@ -1,11 +1,11 @@
 import type { Argument, Reply } from '../../connection/connection.ts'
 import { isUnavailable } from '../../connection/server-error.ts'
-import { keyWriter, prefixed } from '../../kind/entry.ts'
+import { keyWriter, prefixed } from '../../kind/key-name.ts'
 import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type EntryOptions, type KeySpec, keySpec, type Opening, type RedisType } from '../../kind/kind.ts'
 import { ttlFor } from '../../kind/lifetime.ts'
 import { digits, rest } from '../../script/argument.ts'
-import { integerReply } from '../../script/reply.ts'
+import { arrayReply, decodeReply, integerReply } from '../../connection/reply.ts'
 import { script } from '../../script/script.ts'
 import { requireSamePlaceholders } from '../../pattern.ts'
 import * as lua from './lua.gen.ts'
@@ -110,7 +110,7 @@ export abstract class SwappedKey extends Key {
   protected async whole(reading: Promise<Reply>): Promise<readonly Reply[]> {
     const { onMissing, unreachable } = this.home
     try {
-      const reply = (await reading) as readonly Reply[]
+      const reply = decodeReply(arrayReply, await reading, this.name)
       // Redis keeps no empty collection: nothing in it means that there is no key.
       if (reply.length === 0) onMissing?.(this.name)
       return reply

@@ -1,5 +1,6 @@
 import type { Codec } from '../../codec/codec.ts'
 import { ONE_KEY, ONE_KEY_BYTES, type Reply } from '../../connection/connection.ts'
+import { decodeReply, integerReply, storedReply } from '../../connection/reply.ts'
 import { type Entry, openEntry } from '../../kind/entry.ts'
 import type { EntryOptions, Kind } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
@@ -101,10 +102,10 @@ export class SwapHashKey<T, In = T, S = number, SIn = S> extends SwappedKey {
 
   /** How many members there are. */
   async size(): Promise<number> {
-    return (await this.read(['HLEN', this.name], ONE_KEY)) as number
+    return decodeReply(integerReply, await this.read(['HLEN', this.name], ONE_KEY), this.name)
   }
 
   #read<V>(codec: Codec<V, any>, stored: Reply): V {
-    return this.decode(codec, readable(codec, stored as string | Buffer))
+    return this.decode(codec, readable(codec, decodeReply(storedReply, stored, this.name)))
   }
 }

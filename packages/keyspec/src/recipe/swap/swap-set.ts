@@ -1,5 +1,6 @@
 import type { Codec } from '../../codec/codec.ts'
 import { ONE_KEY, ONE_KEY_BYTES } from '../../connection/connection.ts'
+import { decodeReply, integerReply } from '../../connection/reply.ts'
 import { type Entry, openEntry } from '../../kind/entry.ts'
 import type { EntryOptions, Kind } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
@@ -81,6 +82,6 @@ export class SwapSetKey<T, In = T> extends SwappedKey {
 
   /** How many values there are. */
   async size(): Promise<number> {
-    return (await this.read(['SCARD', this.name], ONE_KEY)) as number
+    return decodeReply(integerReply, await this.read(['SCARD', this.name], ONE_KEY), this.name)
   }
 }

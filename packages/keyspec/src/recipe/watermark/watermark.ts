@@ -1,12 +1,11 @@
 import type { Codec } from '../../codec/codec.ts'
-import type { Reply } from '../../connection/connection.ts'
 import { GET_BYTES } from '../../connection/pipeline/reads.ts'
 import { type Entry, openEntry } from '../../kind/entry.ts'
 import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type EntryOptions, type Kind, keySpec } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
 import { flag, text } from '../../script/argument.ts'
-import { booleanReply, bytesReply, optionalReply, tupleReply } from '../../script/reply.ts'
+import { booleanReply, bytesReply, decodeReply, optionalReply, tupleReply } from '../../connection/reply.ts'
 import { script } from '../../script/script.ts'
 import { LIFETIME, lifetimeNow } from '../lifetime.ts'
 import { readable } from '../../codec/readable.ts'
@@ -51,12 +50,14 @@ export function watermark<const P extends string, T extends Ordered, In, const C
   }
 }
 
+const STORED = optionalReply(bytesReply)
+
 const advance = script('watermark/advance', {
   keys: ['key'],
   args: { ...LIFETIME, present: flag, seen: text, value: text },
   lua: lua.advance,
   commands: ['GET', 'PTTL', 'SET'],
-  reply: tupleReply(booleanReply, optionalReply(bytesReply)),
+  reply: tupleReply(booleanReply, STORED),
   bytes: true,
 })
 
@@ -74,8 +75,8 @@ export class WatermarkKey<T extends Ordered, In = T> extends Key {
 
   /** Where it stands, or `undefined` where it was never set. */
   async get(): Promise<T | undefined> {
-    const reply = (await this.read(['GET', this.name], GET_BYTES)) as Buffer | null
-    return reply === null ? undefined : this.#valueOf(reply)
+    const stored = decodeReply(STORED, await this.read(['GET', this.name], GET_BYTES), this.name)
+    return stored === undefined ? undefined : this.#valueOf(stored)
   }
 
   /** Moves it forward to `value`, unless it stands there or beyond; answers where it stands now. */
@@ -83,22 +84,22 @@ export class WatermarkKey<T extends Ordered, In = T> extends Key {
     const { connection, codec, lifetime } = this.home
     const stored = this.encode(codec, value)
     const wanted = this.#valueOf(stored)
-    let seen = (await this.send(['GET', this.name], GET_BYTES)) as Buffer | null
+    let seen = decodeReply(STORED, await this.send(['GET', this.name], GET_BYTES), this.name)
     // Each further round is due to another writer that moved it meanwhile, so all together they come to an end.
     for (;;) {
-      if (seen !== null) {
+      if (seen !== undefined) {
         const current = this.#valueOf(seen)
         if (!(current < wanted)) return { advanced: false, value: current }
       }
-      const given = { ...lifetimeNow(lifetime), present: seen !== null, seen: seen ?? '', value: stored }
+      const given = { ...lifetimeNow(lifetime), present: seen !== undefined, seen: seen ?? '', value: stored }
       const [advanced, now] = await advance.run(connection, { key: this.name }, given)
       if (advanced) return { advanced: true, value: wanted }
-      seen = now ?? null
+      seen = now
     }
   }
 
   // Read as bytes, whatever the codec: only bytes can be compared with what is stored without a doubt.
-  #valueOf(stored: Reply | Uint8Array): T {
-    return this.decode(this.home.codec, readable(this.home.codec, stored as Buffer))
+  #valueOf(stored: string | Uint8Array): T {
+    return this.decode(this.home.codec, readable(this.home.codec, stored))
   }
 }

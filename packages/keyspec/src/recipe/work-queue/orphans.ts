@@ -1,5 +1,5 @@
 import type { Connection } from '../../connection/connection.ts'
-import { prefixed } from '../../kind/entry.ts'
+import { prefixed } from '../../kind/key-name.ts'
 import type { Disagreement, KeySpec } from '../../kind/kind.ts'
 import type { Layout } from './layout.ts'
 import * as scripts from './scripts.ts'

@@ -1,5 +1,5 @@
 import { digits, flag, int, rest, serverNow, text } from '../../script/argument.ts'
-import { arrayReply, integerReply, listReply, textReply, tupleReply } from '../../script/reply.ts'
+import { arrayReply, integerReply, listReply, textReply, tupleReply } from '../../connection/reply.ts'
 import { script } from '../../script/script.ts'
 import * as lua from './lua.gen.ts'
 

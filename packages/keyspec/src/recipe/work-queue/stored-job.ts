@@ -1,4 +1,5 @@
 import { type Codec, textCodec } from '../../codec/codec.ts'
+import { decodeStored } from '../../codec/readable.ts'
 import { SchemaError } from '../../errors.ts'
 
 /** How a job stands in Redis: its own JSON, which names its id, or `<id> <payload>`. */
@@ -21,7 +22,7 @@ export function storedJob<T>(pattern: string, codec: Codec<T, any>, field: strin
     throw new SchemaError(`"${pattern}": a work queue keeps jobs as text, and ${codec.name} gives bytes`)
   }
   const encode = (job: unknown) => codec.encode(job) as string
-  const decode = (text: string) => codec.decode(text as string & Buffer)
+  const decode = (text: string) => decodeStored(codec, text)
   if (field === undefined) {
     return {
       head: '',

@@ -1,7 +1,22 @@
-import type { Reply } from '../connection/connection.ts'
+import { KeyspecError, reason, UnsupportedClientError } from '../errors.ts'
+import type { Reply } from './connection.ts'
 
 /** Reads one form of reply, and throws a `TypeError` on any other. */
 export type ReplyDecoder<T> = (reply: Reply) => T
+
+/**
+ * Reads the reply to a command.
+ * @throws UnsupportedClientError if the reply is of a form that its decoder refuses
+ */
+export function decodeReply<T>(decoder: ReplyDecoder<T>, reply: Reply, key?: string): T {
+  try {
+    return decoder(reply)
+  } catch (error) {
+    if (error instanceof KeyspecError) throw error
+    const place = key === undefined ? '' : `${key}: `
+    throw new UnsupportedClientError(`${place}${reason(error)}, so the reply was not used`, key, error)
+  }
+}
 
 /** Any reply, as it is. */
 export const anyReply: ReplyDecoder<Reply> = (reply) => reply
@@ -24,6 +39,12 @@ export const textReply: ReplyDecoder<string> = (reply) => {
 /** A bytes reply. */
 export const bytesReply: ReplyDecoder<Buffer> = (reply) => {
   if (!Buffer.isBuffer(reply)) throw unexpected('bytes', reply)
+  return reply
+}
+
+/** A stored value as a client gives it: text or bytes. */
+export const storedReply: ReplyDecoder<string | Buffer> = (reply) => {
+  if (typeof reply !== 'string' && !Buffer.isBuffer(reply)) throw unexpected('a text or bytes', reply)
   return reply
 }
 
@@ -57,18 +78,17 @@ export const tupleReply =
     return decoders.map((decoder, index) => decoder(reply[index] ?? null)) as never
   }
 
-function isArray(reply: Reply): reply is readonly Reply[] {
+/** Whether a reply is an array. */
+export function isArray(reply: Reply): reply is readonly Reply[] {
   return Array.isArray(reply)
 }
 
 function unexpected(wanted: string, reply: Reply): TypeError {
-  const got =
-    reply === null
-      ? 'nil'
-      : Array.isArray(reply)
-        ? 'an array'
-        : Buffer.isBuffer(reply)
-          ? 'bytes'
-          : typeof reply
-  return new TypeError(`the server answered ${got} where ${wanted} was expected`)
+  return new TypeError(`the server answered ${formOf(reply)} where ${wanted} was expected`)
+}
+
+function formOf(reply: Reply): string {
+  if (reply === null) return 'nil'
+  if (Array.isArray(reply)) return 'an array'
+  return Buffer.isBuffer(reply) ? 'bytes' : typeof reply
 }
