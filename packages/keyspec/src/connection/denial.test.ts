@@ -204,7 +204,9 @@ describe.each(Object.entries(wordings))('%s', (_, refusals) => {
     const { code, message } = new ServerError(reply, command[0]!, keys[0], undefined, { denial })
     expect(code).toBe('E_DENIED')
     expect(message).toContain(
-      rules.length === 0 ? 'compare its ACL rules' : `: ACL SETUSER ${denial?.user ?? '<user>'} ${rules.join(' ')})`,
+      rules.length === 0
+        ? 'compare its ACL rules'
+        : `: ACL SETUSER ${denial?.user ?? '<user>'} ${rules.join(' ')})`,
     )
   })
 })
