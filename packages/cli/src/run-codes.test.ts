@@ -25,7 +25,7 @@ async function throwing(name: string, thrown: string) {
 test.each<[string, number]>([
   ['E_SCHEMA', 2],
   ['E_KEY', 2],
-  ['E_OPTION', 2],
+  ['E_ARGUMENT', 2],
   ['E_DENIED', 3],
   ['E_NOT_READY', 3],
   ['E_WRONG_NODE', 3],

@@ -63,7 +63,7 @@ function endOf(error: unknown, signal: AbortSignal): Pick<Failure, 'message' | '
 const EXIT_OF: Readonly<Record<string, ExitCode>> = {
   E_SCHEMA: exit.usage,
   E_KEY: exit.usage,
-  E_OPTION: exit.usage,
+  E_ARGUMENT: exit.usage,
   // The server is there and lets us in no further, or not now, or the connection is gone.
   E_DENIED: exit.connection,
   E_NOT_READY: exit.connection,

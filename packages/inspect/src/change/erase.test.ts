@@ -140,7 +140,7 @@ test('a person who is being moved to a new name all the while is erased under ev
 
 test.each([0, -1, Number.NaN])('a rate of %d is refused with a code, and nothing goes', async (rate) => {
   const prefix = await filled(['session:1'])
-  await expect(run(prefix, { entries: ['session'], rate })).rejects.toMatchObject({ code: 'E_OPTION' })
+  await expect(run(prefix, { entries: ['session'], rate })).rejects.toMatchObject({ code: 'E_ARGUMENT' })
   expect(await left(prefix)).toEqual(['session:1'])
 })
 
