@@ -1,7 +1,7 @@
 import { type Connection, ServerError } from 'keyspec'
 import { type Address, addressOf, placeOf } from './address.ts'
 import type { Config, SentinelOptions } from './config/config.ts'
-import { exit, Failure, misused, reason } from './failure.ts'
+import { Failure, misused, reason, UnreachableError } from './failure.ts'
 
 /** A server as it is addressed. */
 export interface Target {
@@ -82,7 +82,7 @@ async function reached(
     return await open(address, target)
   } catch (error) {
     if (error instanceof Failure) throw error
-    throw new Failure(`${placeOf(url)} cannot be reached: ${causeOf(error)}`, exit.connection, error)
+    throw new UnreachableError(`${placeOf(url)} cannot be reached: ${causeOf(error)}`, error)
   }
 }
 

@@ -10,9 +10,9 @@ export async function run(words: readonly string[], host: Host): Promise<ExitCod
   try {
     return await dispatch(words, host)
   } catch (error) {
-    const failure = error instanceof Failure ? error : failureOf(error, host.signal)
-    host.stderr.write(`keyspec: ${failure.message}\n`)
-    return failure.exitCode
+    const { message, exitCode } = error instanceof Failure ? error : endOf(error, host.signal)
+    host.stderr.write(`keyspec: ${message}\n`)
+    return exitCode
   }
 }
 
@@ -48,23 +48,29 @@ async function dispatch([name, ...words]: readonly string[], host: Host): Promis
   }
 }
 
-function failureOf(error: unknown, signal: AbortSignal): Failure {
-  if (signal.aborted) return new Failure('stopped', exit.interrupted, error)
+/** How the command ends for what others threw: the library, the tools, a client, or a program's own connection. */
+function endOf(error: unknown, signal: AbortSignal): Pick<Failure, 'message' | 'exitCode'> {
+  if (signal.aborted) return { message: 'stopped', exitCode: exit.interrupted }
   const code = (error as { readonly code?: unknown } | null)?.code
-  const isOurs = typeof code === 'string' && code.startsWith('E_')
-  if (code === 'E_SCHEMA' || code === 'E_KEY') return new Failure(reason(error), exit.usage, error)
-  if (isOurs) return new Failure(reason(error), NO_SERVER.has(code) ? exit.connection : exit.findings, error)
+  if (typeof code === 'string' && code.startsWith('E_'))
+    return { message: reason(error), exitCode: EXIT_OF[code] ?? exit.findings }
   // What is neither Keyspec's nor a mistake in the program is the client's: the connection is gone.
   if (error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError) throw error
-  return new Failure(`the connection was lost: ${reason(error)}`, exit.connection, error)
+  return { message: `the connection was lost: ${reason(error)}`, exitCode: exit.connection }
 }
 
-/** The server is there and lets us in no further, or not now, or the connection is gone. */
-const NO_SERVER = new Set([
-  'E_DENIED',
-  'E_NOT_READY',
-  'E_WRONG_NODE',
-  'E_UNAVAILABLE',
-  'E_NOT_SENT',
-  'E_UNKNOWN_OUTCOME',
-])
+/** The exit codes of errors by their code, those that end with 1 left out. */
+const EXIT_OF: Readonly<Record<string, ExitCode>> = {
+  E_SCHEMA: exit.usage,
+  E_KEY: exit.usage,
+  E_ARGUMENT: exit.usage,
+  // The server is there and lets us in no further, or not now, or the connection is gone.
+  E_DENIED: exit.connection,
+  E_NOT_READY: exit.connection,
+  E_WRONG_NODE: exit.connection,
+  E_UNAVAILABLE: exit.connection,
+  E_NOT_SENT: exit.connection,
+  E_UNKNOWN_OUTCOME: exit.connection,
+  // Of a file it is a FileError.
+  E_SNAPSHOT: exit.connection,
+}

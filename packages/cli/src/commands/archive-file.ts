@@ -1,7 +1,8 @@
-import { createReadStream, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ArchiveError, type ArchiveSource } from '@keyspec/inspect'
-import { exit, Failure, misused } from '../failure.ts'
+import { exit, FileError, misused } from '../failure.ts'
+import { bytesOf } from '../file.ts'
 
 /** Does something with an export that stands in a file; what is wrong with the file is said with its name. */
 export async function withArchive<T>(
@@ -12,9 +13,9 @@ export async function withArchive<T>(
   const path = resolve(cwd, file)
   if (!existsSync(path)) throw misused(`there is no ${file}`)
   try {
-    return await use(() => createReadStream(path, { highWaterMark: 1024 * 1024 }))
+    return await use(() => bytesOf(path, file, 1024 * 1024))
   } catch (error) {
-    if (error instanceof ArchiveError) throw new Failure(`${file}: ${error.message}`, exit.findings, error)
+    if (error instanceof ArchiveError) throw new FileError(`${file}: ${error.message}`, error, exit.findings)
     throw error
   }
 }

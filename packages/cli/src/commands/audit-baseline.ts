@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { Finding } from '@keyspec/inspect'
 import { misused } from '../failure.ts'
+import { textOf, writeText } from '../file.ts'
 
 /** What a file of `--write-baseline` holds: how many keys of each kind of finding were accepted. */
 interface Baseline {
@@ -17,11 +18,12 @@ interface Accepted {
 }
 
 /** Reads a baseline: gives how many keys of a finding's kind were accepted. */
-export function readBaseline(path: string, shownAs: string): (finding: Finding) => number {
+export async function readBaseline(path: string, shownAs: string): Promise<(finding: Finding) => number> {
   if (!existsSync(path)) throw misused(`there is no ${shownAs}: --write-baseline makes one`)
+  const text = await textOf(path, shownAs)
   let baseline: Baseline
   try {
-    baseline = JSON.parse(readFileSync(path, 'utf8')) as Baseline
+    baseline = JSON.parse(text) as Baseline
   } catch {
     throw misused(`${shownAs} is no baseline: it is not JSON`)
   }
@@ -32,12 +34,16 @@ export function readBaseline(path: string, shownAs: string): (finding: Finding) 
 }
 
 /** Writes the baseline that accepts these findings; it holds no keys. */
-export function writeBaseline(path: string, findings: readonly Finding[]): void {
+export async function writeBaseline(
+  path: string,
+  shownAs: string,
+  findings: readonly Finding[],
+): Promise<void> {
   const accepted = findings
     .map(({ code, entry, pattern, detail, count }): Accepted => ({ code, entry, pattern, detail, count }))
     .sort((a, b) => (fingerprintOf(a) < fingerprintOf(b) ? -1 : 1))
   const baseline: Baseline = { version: 1, findings: accepted }
-  writeFileSync(path, `${JSON.stringify(baseline, undefined, 2)}\n`)
+  await writeText(path, shownAs, `${JSON.stringify(baseline, undefined, 2)}\n`)
 }
 
 function fingerprintOf({ code, entry, pattern, detail }: Omit<Accepted, 'count'>): string {

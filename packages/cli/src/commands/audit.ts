@@ -38,7 +38,7 @@ export const audit = command({
     const asked = checked(call)
     const settings = await call.config()
     const path = asked.baseline === undefined ? undefined : resolve(call.cwd, asked.baseline)
-    const accepted = path === undefined || asked.writes ? () => 0 : readBaseline(path, asked.baseline!)
+    const accepted = path === undefined || asked.writes ? () => 0 : await readBaseline(path, asked.baseline!)
     const valueBytes = asked.values ? undefined : 0
     return withKeys(call, settings, valueBytes, (keys) => report(call, keys, settings, asked, path, accepted))
   },
@@ -83,7 +83,7 @@ async function report(
     done: 'looked at',
     each: ({ findings }) => findings.forEach(take),
   })
-  if (asked.writes) writeBaseline(path!, found)
+  if (asked.writes) await writeBaseline(path!, asked.baseline!, found)
   const { keys, decoded, notDecoded, eviction } = audited
   out.record(
     {

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import {
   type Change,
@@ -12,7 +11,8 @@ import {
 } from '@keyspec/inspect'
 import { type Call, command, type Settings, type Options, type RecordOf } from '../command.ts'
 import { manifestOf } from '../config/manifest-of.ts'
-import { exit, Failure, misused, reason } from '../failure.ts'
+import { ConfigError, exit, misused, reason } from '../failure.ts'
+import { textOf } from '../file.ts'
 import { schemaOptions, serverOptions } from '../options.ts'
 import { remedyLines } from '../render/remedy.ts'
 import { counted, time } from '../render/units.ts'
@@ -123,9 +123,10 @@ function severityOf({ impact }: Change): 'error' | 'info' {
 async function readManifest(file: string, cwd: string): Promise<Manifest> {
   const path = resolve(cwd, file)
   if (!existsSync(path)) throw misused(`there is no ${file}: keyspec manifest > ${file} makes one`)
+  const text = await textOf(path, file)
   let read: Partial<Manifest>
   try {
-    read = JSON.parse(await readFile(path, 'utf8')) as Manifest
+    read = JSON.parse(text) as Manifest
   } catch (error) {
     throw misused(`${file} is not JSON: ${reason(error)}`)
   }
@@ -151,7 +152,7 @@ function isEntry(entry: Partial<Manifest['entries'][number]> | null): boolean {
 
 /** A declaration that was refused while it was made, so that there is no schema to look at: the first mistake is all one sees. */
 function declarationIssue(error: unknown, cwd: string) {
-  const cause = error instanceof Failure ? error.cause : undefined
+  const cause = error instanceof ConfigError ? error.cause : undefined
   if (!(cause instanceof Error) || (cause as { readonly code?: unknown }).code !== 'E_SCHEMA')
     return undefined
   const pattern = /"([^"]*)"/.exec(cause.message)?.[1] ?? ''

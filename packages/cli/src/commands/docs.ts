@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { renderDocs, type RenderDocsOptions } from '@keyspec/inspect'
 import { docsCommands } from '../render/docs-commands.ts'
 import { command } from '../command.ts'
 import { manifestOf } from '../config/manifest-of.ts'
 import { exit, misused } from '../failure.ts'
+import { textOf, writeText } from '../file.ts'
 import { schemaOptions } from '../options.ts'
 import { difference } from '../render/difference.ts'
 import { blockIn, BEGIN, END } from './docs-block.ts'
@@ -61,7 +61,7 @@ export const docs = command({
       return exit.fine
     }
     const page = relative(cwd, file)
-    const text = existsSync(file) ? await readFile(file, 'utf8') : undefined
+    const text = existsSync(file) ? await textOf(file, page) : undefined
     const block = text === undefined ? undefined : blockIn(text)
     if (text !== undefined && block === undefined)
       throw misused(`${page} has no ${BEGIN} with ${END} behind it: put both where the page is to stand`)
@@ -77,7 +77,7 @@ export const docs = command({
       log.say(`${page} is stale: keyspec docs writes it anew`)
       return exit.findings
     }
-    await writeFile(file, whole)
+    await writeText(file, page, whole)
     out.record({ page, state: 'written', markdown }, () => `${page} is written`)
     return exit.fine
   },

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { misused } from '../failure.ts'
+import { onFile } from '../file.ts'
 
 /** A file that takes its name when it is whole, and not before. */
 export interface WholeFile {
@@ -19,16 +20,16 @@ export async function wholeFile(path: string, force: boolean): Promise<WholeFile
   refuse()
   const part = `${path}.part`
   // Values may be nobody else's business.
-  const file = await open(part, 'w', 0o600).catch((error: unknown) => {
-    throw misused(`${part} cannot be written: ${(error as Error).message}`)
-  })
+  const file = await onFile(part, 'written', () => open(part, 'w', 0o600))
   return {
-    write: (bytes) => file.writeFile(bytes),
+    write: (bytes) => onFile(part, 'written', () => file.writeFile(bytes)),
     async finish() {
-      await file.sync()
-      await file.close()
+      await onFile(part, 'written', async () => {
+        await file.sync()
+        await file.close()
+      })
       refuse()
-      await rename(part, path)
+      await onFile(path, 'written', () => rename(part, path))
     },
     async discard() {
       await file.close()

@@ -1,4 +1,4 @@
-import { createReadStream, existsSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Connection } from 'keyspec'
 import {
@@ -13,7 +13,8 @@ import {
 import { addressOf } from '../address.ts'
 import type { Call, Given, Options, Settings } from '../command.ts'
 import { type Target, targetOf } from '../connect.ts'
-import { exit, Failure, misused } from '../failure.ts'
+import { FileError, misused } from '../failure.ts'
+import { bytesOf } from '../file.ts'
 import type { serverOptions } from '../options.ts'
 import { count } from '../render/units.ts'
 
@@ -54,7 +55,7 @@ export async function withKeys<T>(
     if (file !== undefined) {
       const path = resolve(call.cwd, file)
       if (!existsSync(path)) throw misused(`there is no ${file}`)
-      const open = () => createReadStream(path, { highWaterMark: 2 ** 18 })
+      const open = () => bytesOf(path, file, 2 ** 18)
       const snapshot = snapshotSource([{ open }], options)
       return await use({ from: snapshot, snapshot })
     }
@@ -68,9 +69,9 @@ export async function withKeys<T>(
     const snapshot = snapshotSource(parts, { ...options, connection })
     return await use({ from: snapshot, snapshot })
   } catch (error) {
-    if (!(error instanceof SnapshotError)) throw error
-    const said = file === undefined ? error.message : `${file}: ${error.message}`
-    throw new Failure(said, file === undefined ? exit.connection : exit.usage, error)
+    if (file !== undefined && error instanceof SnapshotError)
+      throw new FileError(`${file}: ${error.message}`, error)
+    throw error
   }
 }
 

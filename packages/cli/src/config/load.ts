@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Schema } from 'keyspec'
 import type { Settings } from '../command.ts'
-import { exit, Failure, misused, reason } from '../failure.ts'
+import { ConfigError, misused, reason } from '../failure.ts'
 import type { Config } from './config.ts'
 import { importModule } from './import-module.ts'
 
@@ -72,7 +72,7 @@ async function read(path: string): Promise<Record<string, unknown>> {
   try {
     return await importModule(path)
   } catch (error) {
-    throw new Failure(`${path} does not load: ${reason(error)}`, exit.usage, error)
+    throw new ConfigError(`${path} does not load: ${reason(error)}`, error)
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Manifest, manifest } from '@keyspec/inspect'
 import { patternsOf } from 'keyspec/extend'
 import type { Settings } from '../command.ts'
+import { misused } from '../failure.ts'
 
 type SchemaConverter = NonNullable<NonNullable<Parameters<typeof manifest>[1]>['jsonSchemaOf']>
 
@@ -21,7 +22,7 @@ async function converterFor(
     if ((error as { readonly code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw error
     return {
       jsonSchemaOf(each) {
-        if (each['~standard'].vendor === 'valibot') throw new Error('install @valibot/to-json-schema')
+        if (each['~standard'].vendor === 'valibot') throw misused('install @valibot/to-json-schema')
         return undefined
       },
     }

@@ -138,6 +138,12 @@ test('a person who is being moved to a new name all the while is erased under ev
   expect(await left(prefix)).toEqual(['keyspec:phases', 'session:1'])
 })
 
+test.each([0, -1, Number.NaN])('a rate of %d is refused with a code, and nothing goes', async (rate) => {
+  const prefix = await filled(['session:1'])
+  await expect(run(prefix, { entries: ['session'], rate })).rejects.toMatchObject({ code: 'E_ARGUMENT' })
+  expect(await left(prefix)).toEqual(['session:1'])
+})
+
 test('goes no faster than it is told, and stops between two batches', async () => {
   const prefix = await filled(Array.from({ length: 60 }, (_, i) => `session:${i}`))
   const stop = new AbortController()

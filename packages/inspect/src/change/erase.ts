@@ -4,6 +4,7 @@ import { operation, type Operation, Progress, type Steps } from '../operation/op
 import { type EraseResult, type EraseShare, EraseSums } from './erase-sums.ts'
 import { besides } from '../match/own-key.ts'
 import { namesOf, type Names } from '../match/rename-rules.ts'
+import { OptionError } from '../scan/option-error.ts'
 import { throttle } from '../scan/throttle.ts'
 import {
   findKeys,
@@ -191,7 +192,7 @@ async function unlink(
 /** Waits before each batch as long as it takes that no more than `rate` keys begin in any second. */
 function limitRate(rate: number | undefined, signal: AbortSignal | undefined) {
   if (rate === undefined) return async () => {}
-  if (!(rate > 0)) throw new RangeError(`a rate is above 0, not ${rate}`)
+  if (!(rate > 0)) throw new OptionError(`a rate is above 0, not ${rate}`)
   let nextMs = performance.now()
   return async (keys: number) => {
     const leftMs = nextMs - performance.now()

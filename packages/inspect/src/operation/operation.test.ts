@@ -260,6 +260,7 @@ describe('an operation', () => {
     const awaited = counter(2).running
     void awaited.then(() => {})
     await expect(all(awaited)).rejects.toThrow('runs already')
+    await expect(all(awaited)).rejects.toMatchObject({ code: 'E_STARTED_TWICE' })
   })
 
   test('goes on when a loop that was refused is left', async () => {

@@ -37,6 +37,11 @@ export class StoppedError extends KeyspecError {
   readonly code = 'E_STOPPED'
 }
 
+/** A second loop over the steps of an operation, which are taken once; the operation goes on as it was. */
+export class StartedTwiceError extends KeyspecError {
+  readonly code = 'E_STARTED_TWICE'
+}
+
 /** The steps of an operation, and at their end its result. */
 export type Steps<R, S extends Step<R> = Step<R>> = AsyncGenerator<S, R>
 
@@ -71,7 +76,9 @@ class Run<R, S extends Step<R>> implements Operation<R, S> {
     return {
       next: async () => {
         if (!takes())
-          throw new TypeError('this operation runs already, and its steps are taken once: make another')
+          throw new StartedTwiceError(
+            'this operation runs already, and its steps are taken once: make another',
+          )
         return this.#next()
       },
       return: async () => {

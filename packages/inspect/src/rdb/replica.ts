@@ -15,7 +15,10 @@ export type ReplicaTarget = {
 /**
  * The snapshot that a server makes for a replica (PSYNC), byte by byte as it comes. **The server forks** and saves, to this
  * socket or first to its disk, as it is configured to; its user must be allowed PSYNC and REPLCONF, which managed services
- * mostly are not: a `SnapshotError` says so. What is read slowly, the server sends slowly. Give up to end it.
+ * mostly are not. What is read slowly, the server sends slowly. Abort the signal to end it.
+ *
+ * @throws SnapshotError `refused` if the server sends no snapshot; `unreachable` if it cannot be connected to, says nothing for a
+ * minute, or the connection breaks. An aborted signal's own reason is thrown as it is.
  */
 export async function* replicaSnapshot(
   target: ReplicaTarget,
@@ -24,7 +27,7 @@ export async function* replicaSnapshot(
   const socket = await opened(target)
   const stop = () => socket.destroy(signal?.reason as Error)
   const unheard = signal === undefined ? undefined : onAbort(signal, stop)
-  const chunks: AsyncIterator<Buffer> = socket[Symbol.asyncIterator]()
+  const chunks = received(socket, signal)
   try {
     signal?.throwIfAborted()
     const lines = new Lines(chunks)
@@ -69,20 +72,35 @@ async function opened(target: ReplicaTarget): Promise<Socket> {
           })
         : net.connect(target.port, target.host)
   const ready = 'path' in target || target.tls !== true ? 'connect' : 'secureConnect'
+  socket.on('timeout', () => {
+    const silence = `it says nothing for ${socket.timeout! / 1000} s`
+    socket.destroy(new SnapshotError('unreachable', `the server sends no snapshot: ${silence}`))
+  })
   await new Promise<void>((resolve, reject) => {
     // oxlint-disable-next-line no-restricted-properties -- a socket’s own timer, of a few seconds
-    socket.setTimeout(CONNECT_WITHIN_MS, () => socket.destroy(new Error('the server does not answer')))
-    socket.once('error', reject)
+    socket.setTimeout(CONNECT_WITHIN_MS)
+    const failed = (error: unknown) => reject(unreachable('the server cannot be reached', error))
+    socket.once('error', failed)
     socket.once(ready, () => {
-      socket.off('error', reject)
+      socket.off('error', failed)
       resolve()
     })
   })
   // oxlint-disable-next-line no-restricted-properties -- a socket’s own timer, of a minute
   socket.setTimeout(SILENT_FOR_MS)
-  // Whoever reads hears of it too.
+  // `received` hears of it too.
   socket.on('error', () => {})
   return socket
+}
+
+/** What the server sends, in the pieces in which it comes. */
+async function* received(socket: Socket, signal: AbortSignal | undefined): AsyncGenerator<Buffer, undefined> {
+  try {
+    yield* socket
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw unreachable('the connection was lost before the end of the snapshot', error)
+  }
 }
 
 /** The lines of a server that answers, empty ones left out, and then whatever has come behind them. */
@@ -136,6 +154,13 @@ function command(words: readonly string[]): string {
   return [`*${words.length}`, ...words.flatMap((word) => [`$${Buffer.byteLength(word)}`, word]), ''].join(
     '\r\n',
   )
+}
+
+function unreachable(what: string, error: unknown): SnapshotError {
+  if (error instanceof SnapshotError) return error
+  const causes: readonly unknown[] = error instanceof AggregateError ? error.errors : [error]
+  const words = causes.map((cause) => (cause instanceof Error ? cause.message : String(cause)))
+  return new SnapshotError('unreachable', `${what}: ${words.join(', ')}`, error)
 }
 
 function refused(said: string): SnapshotError {

@@ -319,6 +319,23 @@ test('wherever it is cut off, it says that it is not whole', async () => {
   expect(await faultOf(small)).toBe(undefined)
 })
 
+test('whatever is damaged where there is no checksum, what is wrong has a code', async () => {
+  const found = new Set<string>()
+  for (let at = 0; at < small.length - 8; at += 1) {
+    const changed = Buffer.from(small)
+    changed.fill(0, small.length - 8)
+    changed[at]! ^= at % 2 === 0 ? 0xff : 1 << (at % 8)
+    const source = snapshotSource([{ open: () => pieces(changed, 2 ** 16) }])
+    try {
+      for await (const { keys } of source.steps({ prefix: '' })) await all(source.values(keys, {}))
+    } catch (error) {
+      if (!(error instanceof SnapshotError)) throw error
+      found.add(error.fault)
+    }
+  }
+  expect([...found].toSorted()).toEqual(['damaged', 'foreign', 'truncated', 'unknown'])
+})
+
 test('no byte can change unseen', async () => {
   for (let at = 0; at < small.length; at += 2) {
     const changed = Buffer.from(small)

@@ -26,7 +26,7 @@ export function* streamEntries(
   next()
   for (let left = valid + deleted; left > 0; left -= 1) {
     const flags = number()
-    const id = `${ms + BigInt(String(next()))}-${sequence + BigInt(String(next()))}`
+    const id = `${ms + distance(next())}-${sequence + distance(next())}`
     const content =
       (flags & SAME_FIELDS) !== 0 ? fields.flatMap((field) => [field, next()]) : some(number() * 2)
     next()
@@ -37,3 +37,10 @@ export function* streamEntries(
 // stream.h, STREAM_ITEM_FLAG
 const DELETED = 1
 const SAME_FIELDS = 2
+
+/** How far an entry's id is from that of its node. Of a damaged value it may be any bytes. */
+function distance(bytes: Buffer): bigint {
+  const digits = String(bytes)
+  if (!/^-?\d+$/.test(digits)) throw new RangeError('a stream is damaged')
+  return BigInt(digits)
+}

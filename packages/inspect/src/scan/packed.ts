@@ -1,3 +1,4 @@
+import { UnsupportedClientError } from 'keyspec'
 import type { Reply } from 'keyspec/extend'
 
 /**
@@ -12,7 +13,10 @@ export class Unpacker {
     this.#bytes = bytes
   }
 
-  /** A number; a `TypeError` where something else stands. */
+  /**
+   * Reads a number.
+   * @throws UnsupportedClientError if something else stands here
+   */
   number(): number {
     const form = this.#bytes[this.#at++]!
     return form < 0x80 ? form : this.#number(form)
@@ -43,25 +47,31 @@ export class Unpacker {
   }
 
   #string(head: number, length: number): Buffer {
-    const from = this.#at + head
-    this.#at = from + length
+    const from = this.#pass(head + length) + head
     return this.#bytes.subarray(from, this.#at)
   }
 
   #number(form: number): number {
     if (form >= 0xe0) return form - 0x100
     if (form >= 0xcc && form <= 0xcf) return this.#unsigned(1 << (form - 0xcc))
-    if (form < 0xd0 || form > 0xd3) throw unexpected('a whole number', form)
+    if (!(form >= 0xd0 && form <= 0xd3)) throw unexpected('a whole number', form)
     const size = 1 << (form - 0xd0)
-    this.#at += size
-    const from = this.#at - size
+    const from = this.#pass(size)
     return size === 8 ? Number(this.#bytes.readBigInt64BE(from)) : this.#bytes.readIntBE(from, size)
   }
 
   #unsigned(size: number): number {
     let sum = 0
-    for (let index = 0; index < size; index += 1) sum = sum * 256 + this.#bytes[this.#at++]!
+    for (let at = this.#pass(size); at < this.#at; at += 1) sum = sum * 256 + this.#bytes[at]!
     return sum
+  }
+
+  /** Goes on by so many bytes, and returns where they begin. */
+  #pass(size: number): number {
+    const from = this.#at
+    this.#at = from + size
+    if (this.#at > this.#bytes.length) throw unexpected(`${size} bytes`, undefined)
+    return from
   }
 }
 
@@ -88,6 +98,7 @@ export function packed(strings: readonly Buffer[]): Buffer {
 // A byte that says what it is, and four for how long.
 const HEAD = 5
 
-function unexpected(what: string, form: number): TypeError {
-  return new TypeError(`there should be ${what}, not what begins with 0x${form.toString(16)}`)
+function unexpected(what: string, form: number | undefined): UnsupportedClientError {
+  const found = form === undefined ? 'the end' : `what begins with 0x${form.toString(16)}`
+  return new UnsupportedClientError(`the server's packed answer holds ${found} where ${what} was expected`)
 }

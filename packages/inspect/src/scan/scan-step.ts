@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer'
-import { type Connection, ServerError } from 'keyspec'
+import { type Connection, ServerError, UnsupportedClientError } from 'keyspec'
 import {
   arrayReply,
   bytesReply,
@@ -45,7 +45,7 @@ function readAnswer(reply: Reply) {
   const [next, micros, keys, facts, ...words] = arrayReply(reply)
   const cursor = bytesReply(next ?? null)
   // A cursor of another form would have the walk go on for ever.
-  if (!/^\d+$/.test(String(cursor))) throw new TypeError('the server answered no cursor')
+  if (!/^\d+$/.test(String(cursor))) throw new UnsupportedClientError('the server answered no cursor')
   return {
     cursor,
     micros: integerReply(micros ?? null),

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { OptionError } from './option-error.ts'
 import { throttle } from './throttle.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -70,4 +71,5 @@ test('a signal ends a rest at once, and begins no batch', async () => {
 
 test.each([0, -0.1, 1.01, Number.NaN])('a load of %d is refused', (maxLoad) => {
   expect(() => throttle(maxLoad)).toThrow('a load is above 0 and at most 1')
+  expect(() => throttle(maxLoad)).toThrow(OptionError)
 })

@@ -1,4 +1,5 @@
 import { sleep } from 'keyspec/extend'
+import { OptionError } from './option-error.ts'
 
 /** The largest part of the server's time that a tool takes unless told: it rests ten times as long as it works. */
 export const DEFAULT_LOAD = 0.1
@@ -12,9 +13,10 @@ export interface Throttle {
 /**
  * A pace at which the server is busy with us for at most this part of the time: 1 never rests, 0.1 rests nine times as long
  * as a batch took. How long it took is seen from here, so a slow network counts as load: too kind rather than too rude.
+ * @throws OptionError if the load is not above 0 and at most 1
  */
 export function throttle(maxLoad = DEFAULT_LOAD, signal?: AbortSignal): Throttle {
-  if (!(maxLoad > 0 && maxLoad <= 1)) throw new RangeError(`a load is above 0 and at most 1, not ${maxLoad}`)
+  if (!(maxLoad > 0 && maxLoad <= 1)) throw new OptionError(`a load is above 0 and at most 1, not ${maxLoad}`)
   let owedMs = 0
   return async (batch) => {
     signal?.throwIfAborted()

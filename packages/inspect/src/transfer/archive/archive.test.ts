@@ -1,8 +1,9 @@
+import { brotliCompressSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { all } from '../../../../../test-support/connected.ts'
 import { type ArchiveFault, type ArchiveRecord, ArchiveError } from './archive.ts'
 import { byTable, crc32 } from './checksum.ts'
-import { preamble } from './layout.ts'
+import { encodeRecord, FRAME, frame, preamble, recordLength } from './layout.ts'
 import { readArchive } from './read.ts'
 import { writeArchive } from './write.ts'
 
@@ -121,6 +122,35 @@ test('other files, and those of a later format, are told apart', async () => {
   expect(await faultOf(Buffer.concat([preamble(2), bytes.subarray(16)]))).toBe('newer')
   // As FTP in its text mode would have it.
   expect(await faultOf(Buffer.from(bytes.toString('latin1').replace('\n', '\r\n'), 'latin1'))).toBe('foreign')
+})
+
+test.each<[string, string]>([
+  ['no JSON', 'shop'],
+  ['nothing', 'null'],
+  ['no entries', JSON.stringify({ ...header, entries: undefined })],
+  ['an entry that is no text', JSON.stringify({ ...header, entries: [1] })],
+  ['a prefix that is no text', JSON.stringify({ ...header, prefix: 1 })],
+  ['a version that is no number', JSON.stringify({ ...header, dumpVersion: '10' })],
+  ['no time', JSON.stringify({ ...header, createdAtMs: null })],
+])('a whole file whose header holds %s is damaged', async (_, text) => {
+  const head = frame(FRAME.header, Buffer.from(text))
+  expect(await faultOf(Buffer.concat([preamble(1), ...head]))).toBe('damaged')
+})
+
+test('a record whose value is too short to be one is damaged', async () => {
+  const short = { ...records[0]!, dump: Buffer.from('123456789') }
+  const raw = Buffer.alloc(recordLength(short))
+  encodeRecord(raw, 0, short, 1)
+  const parts = [
+    frame(FRAME.header, Buffer.from(JSON.stringify(header))),
+    frame(FRAME.records, brotliCompressSync(raw), raw.length),
+  ]
+  expect(await faultOf(Buffer.concat([preamble(1), ...parts.flat()]))).toBe('damaged')
+  const long = { ...short, dump: Buffer.from('1234567890') }
+  const longer = Buffer.alloc(recordLength(long))
+  encodeRecord(longer, 0, long, 1)
+  parts[1] = frame(FRAME.records, brotliCompressSync(longer), longer.length)
+  expect(await faultOf(Buffer.concat([preamble(1), ...parts.flat()]))).toBe('truncated')
 })
 
 test('CRC-32 is the one of zlib, with and without help of the platform', () => {

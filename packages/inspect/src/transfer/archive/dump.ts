@@ -1,4 +1,4 @@
-import type { Connection } from 'keyspec'
+import { type Connection, UnsupportedClientError } from 'keyspec'
 import {
   type Argument,
   globOf,
@@ -123,7 +123,7 @@ const dumpScript = script('inspect/dump', {
   reply: (reply) => {
     const [next, packed, ...names] = listReply(bytesReply)(reply)
     if (next === undefined || packed === undefined)
-      throw new TypeError('the server answered no packed values')
+      throw new UnsupportedClientError('the server answered no packed values')
     return { next: String(next), packed, names }
   },
 })

@@ -96,7 +96,7 @@ export function decodeRecords(bytes: Buffer, entries: readonly string[]): Archiv
     const typeAt = at + FIXED
     const keyAt = typeAt + bytes.readUInt8(at + 14)
     const dumpAt = keyAt + bytes.readUInt32BE(at + 15)
-    if (dumpAt > end || entry > entries.length) throw new RangeError('a record does not fit')
+    if (end - dumpAt < LEAST_DUMP || entry > entries.length) throw new RangeError('a record does not fit')
     records.push({
       key: bytes.subarray(keyAt, dumpAt),
       type: bytes.toString('latin1', typeAt, keyAt),
@@ -108,6 +108,9 @@ export function decodeRecords(bytes: Buffer, entries: readonly string[]): Archiv
   }
   return records
 }
+
+// A dump ends in its version and its checksum.
+const LEAST_DUMP = 2 + 8
 
 // Length, entry, expiry, length of the type, length of the key.
 const FIXED = 4 + 2 + 8 + 1 + 4

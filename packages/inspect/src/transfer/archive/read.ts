@@ -2,6 +2,7 @@ import { promisify } from 'node:util'
 import { nodeCrypto, nodeZlib } from 'keyspec/extend'
 import { type ArchiveHeader, type ArchiveRecord, ArchiveError, FORMAT_VERSION } from './archive.ts'
 import { crc32 } from './checksum.ts'
+import { decodeHeader } from './header.ts'
 import {
   decodeRecords,
   END_LENGTH,
@@ -77,7 +78,10 @@ async function readPreamble(bytes: Reader): Promise<void> {
 async function readHeader(bytes: Reader): Promise<ArchiveHeader> {
   const head = await readHead(bytes)
   if (head.type !== FRAME.header) throw damaged(bytes.at, 'it has no header')
-  return JSON.parse((await body(bytes, head)).toString()) as ArchiveHeader
+  const at = bytes.at
+  const header = decodeHeader(await body(bytes, head))
+  if (header === undefined) throw damaged(at, 'its header does not say what a header must')
+  return header
 }
 
 async function readHead(bytes: Reader): Promise<FrameHead> {
