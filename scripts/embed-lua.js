@@ -89,6 +89,8 @@ function textOf(path, read) {
         throw new Stop(`${path} includes ${target}, which is in no folder \`include\`.`)
       const text = read(included)
       if (text.search(INCLUDE) !== -1) throw new Stop(`${included} is included, so it may include nothing.`)
+      if (/\S.*--/.test(bare(text)))
+        throw new Stop(`${included} is put on one line, so a comment needs a line of its own.`)
       return bare(text)
         .trim()
         .replaceAll(/\s*\n\s*/g, ' ')

@@ -21,6 +21,8 @@ test('a script holds what it includes on one line, and an included file stands a
   expect(readFileSync(path.join(folder, 'lua.gen.ts'), 'utf8')).toContain(
     String.raw`export const go = "a = 1\nif a then live(a) end\nreturn a\n"`,
   )
+  write('include/live.lua', 'live(a) -- now\n')
+  expect(() => embedLua(folder, { write: true })).toThrow('needs a line of its own')
   write('include/live.lua', '--@include include/live.lua\n')
   expect(() => embedLua(folder, { write: true })).toThrow('so it may include nothing')
   write('go.lua', '--@include go.lua\n')

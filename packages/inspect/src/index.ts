@@ -37,7 +37,7 @@ export type { CleanupResult, PolicyProblem, PolicyViolation, ViolationSum } from
 export { type Operation, StartedTwiceError, type Step, StoppedError } from './operation/operation.ts'
 export type { Remedy, Setting } from './remedy/remedy.ts'
 export { type DocsCommands, renderDocs, type RenderDocsOptions } from './docs/docs.ts'
-export type { Decoded } from './judge/decoded.ts'
+export type { DecodedPart } from './judge/decoded.ts'
 export { explain, type ExplainedValue, type Explanation, type ExplainOptions } from './judge/explain.ts'
 export { expectedType } from './match/expected-type.ts'
 export {

@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -49,6 +58,19 @@ test('an export is a whole file, readable by its owner, and says what is in it',
   expect(err).not.toContain('secret')
   expect(readdirSync(folder)).toEqual(['shop.keyspec'])
   expect(statSync(file).mode & 0o777).toBe(0o600)
+})
+
+test('what is no file is not replaced, by force neither', async () => {
+  // Never a device of this machine: where this fails, it would be gone.
+  const place = join(folder, 'folder')
+  mkdirSync(place)
+  const { code, err } = await keyspec(['export', '--out', place, '--force'], {
+    env: { REDIS_URL: redis.url },
+  })
+  expect([code, err]).toEqual([2, expect.stringContaining('is no file: give another')])
+  expect(statSync(place).isDirectory()).toBe(true)
+  expect(existsSync(`${place}.part`)).toBe(false)
+  rmSync(place, { recursive: true })
 })
 
 test('an export in JSON is what its schema says', async () => {

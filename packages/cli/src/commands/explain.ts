@@ -1,6 +1,6 @@
 import { describeLifetime } from 'keyspec'
 import {
-  type Decoded,
+  type DecodedPart,
   escapeKey,
   explain as explainKey,
   type Explanation,
@@ -94,7 +94,7 @@ function isDigest(param: unknown): param is { readonly digest: string } {
   return typeof param === 'object' && param !== null && 'digest' in param && typeof param.digest === 'string'
 }
 
-function partText({ failed, codec, stored: raw, value }: Decoded): string {
+function partText({ failed, codec, stored: raw, value }: DecodedPart): string {
   return failed || codec === undefined ? stored(raw) : valueText(value)
 }
 

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { misused } from '../failure.ts'
 import { onFile } from '../file.ts'
@@ -15,7 +15,11 @@ export interface WholeFile {
 /** Begins a file as `FILE.part`; refuses where FILE is there and must not be replaced. */
 export async function wholeFile(path: string, force: boolean): Promise<WholeFile> {
   const refuse = () => {
-    if (!force && existsSync(path)) throw misused(`${path} is there already; --force replaces it`)
+    const there = statSync(path, { throwIfNoEntry: false })
+    if (there === undefined) return
+    // A rename would put the file in its place.
+    if (!there.isFile()) throw misused(`${path} is no file: give another, or --out - for standard output`)
+    if (!force) throw misused(`${path} is there already; --force replaces it`)
   }
   refuse()
   const part = `${path}.part`

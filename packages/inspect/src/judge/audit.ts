@@ -1,7 +1,7 @@
 import { operation, type Operation, Progress, type Step, type Steps } from '../operation/operation.ts'
 import { type Connection, type Schema, ServerError } from 'keyspec'
 import { type OwnedPattern, patternsOf as ownedBy } from 'keyspec/extend'
-import { type Decoded, failureIn, mayFail, withoutStacks } from './decoded.ts'
+import { type DecodedPart, failureIn, mayFail, withoutStacks } from './decoded.ts'
 import type { Eviction } from '../scan/eviction.ts'
 import { type Fault, faultsOf, whereUndecodable } from './fault.ts'
 import { FaultGroup, type Finding, joinStrays, noteStray, type Stray, strayFinding } from './finding.ts'
@@ -230,8 +230,8 @@ function asked(source: KeySource, known: readonly Known[], options: AuditOptions
 
 /** Decodes values with the codecs of their entries; answers for each what could not be read. */
 function valueReader() {
-  const readers = new Map<OwnedPattern, (value: StoredValue) => Decoded | undefined>()
-  return (owned: OwnedPattern, value: StoredValue): Decoded | undefined => {
+  const readers = new Map<OwnedPattern, (value: StoredValue) => DecodedPart | undefined>()
+  return (owned: OwnedPattern, value: StoredValue): DecodedPart | undefined => {
     let reader = readers.get(owned)
     if (reader === undefined) readers.set(owned, (reader = failureIn(owned.spec.codec)))
     return reader(value)

@@ -3,7 +3,7 @@ import { fieldsOf, type Reply } from 'keyspec/extend'
 import type { StoredValue } from '../scan/peek.ts'
 
 /** An element of a value, and what its codec makes of it. */
-export interface Decoded {
+export interface DecodedPart {
   /** The field, in a hash or an entry of a stream. */
   readonly field?: string
   /** Whether the field is declared by its name. */
@@ -22,7 +22,7 @@ export interface Decoded {
 }
 
 /** Reads what was peeked with the codecs that the entry declares. */
-export function decoderOf(codec: KeySpec['codec']): (peeked: StoredValue) => Generator<Decoded> {
+export function decoderOf(codec: KeySpec['codec']): (peeked: StoredValue) => Generator<DecodedPart> {
   if (typeof codec.decode === 'function') return (peeked) => elements(codec as Codec<any, any>, peeked)
   const byField = codec as { readonly [field: string]: Codec<any, any> }
   const fields = fieldsOf(byField)
@@ -34,7 +34,7 @@ export function decoderOf(codec: KeySpec['codec']): (peeked: StoredValue) => Gen
     } else yield* inFields(peeked.elements)
   }
 
-  function* inFields(flat: readonly Reply[]): Generator<Decoded> {
+  function* inFields(flat: readonly Reply[]): Generator<DecodedPart> {
     for (let at = 0; at < flat.length; at += 2) {
       const field = String(flat[at])
       yield {
@@ -54,7 +54,7 @@ export function mayFail(codec: KeySpec['codec']): boolean {
 }
 
 /** Finds the first element that its codec cannot read; of values that are sound it keeps nothing. */
-export function failureIn(codec: KeySpec['codec']): (value: StoredValue) => Decoded | undefined {
+export function failureIn(codec: KeySpec['codec']): (value: StoredValue) => DecodedPart | undefined {
   const parts = decoderOf(codec)
   const isSound = soundness(codec)
   return (value) => {
@@ -101,7 +101,7 @@ function soundness(codec: KeySpec['codec']): (value: StoredValue) => boolean {
       : inFields(found)
 }
 
-function* elements(codec: Codec<any, any>, { type, elements }: StoredValue): Generator<Decoded> {
+function* elements(codec: Codec<any, any>, { type, elements }: StoredValue): Generator<DecodedPart> {
   const width = type === 'zset' || type === 'hash' ? 2 : 1
   for (let at = 0; at < elements.length; at += width) {
     const element = elements[at]
@@ -111,7 +111,7 @@ function* elements(codec: Codec<any, any>, { type, elements }: StoredValue): Gen
   }
 }
 
-function decode(codec: Codec<any, any> | undefined, stored: Buffer): Decoded {
+function decode(codec: Codec<any, any> | undefined, stored: Buffer): DecodedPart {
   if (codec === undefined) return { stored, codec: undefined, failed: false }
   try {
     return { stored, codec: codec.name, value: read(codec, stored), failed: false }

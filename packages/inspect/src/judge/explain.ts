@@ -1,6 +1,6 @@
 import { type Connection, type ExternalKey, KeyError, type Schema } from 'keyspec'
 import { keyReader, NO_KEY, ONE_KEY_BYTES, type OwnedPattern, patternsOf as ownedBy } from 'keyspec/extend'
-import { type Decoded, decoderOf } from './decoded.ts'
+import { type DecodedPart, decoderOf } from './decoded.ts'
 import { evictionOf } from '../scan/eviction.ts'
 import { type Fault, faultsOf, whereUndecodable, type FindingCode } from './fault.ts'
 import { FaultGroup } from './finding.ts'
@@ -52,7 +52,7 @@ export interface ExplainedValue {
   /** The bytes of a string, the elements of a collection. */
   readonly count: number
   /** Its first elements; of a string the one. */
-  readonly parts: readonly Decoded[]
+  readonly parts: readonly DecodedPart[]
   /** How many elements were too large to be read. */
   readonly omitted: number
   /** The beginning of a string that is too large to be read. */
@@ -142,7 +142,7 @@ async function valueOf(
 }
 
 /** The parts of a value that no codec of ours reads. */
-function* undecoded(peeked: Peeked): Generator<Decoded> {
+function* undecoded(peeked: Peeked): Generator<DecodedPart> {
   // Every field has a codec that takes all bytes, so that its parts come apart as if they were ours.
   const raw = {
     name: 'bytes',

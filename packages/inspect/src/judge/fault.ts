@@ -1,5 +1,5 @@
 import type { OwnedPattern } from 'keyspec/extend'
-import type { Decoded } from './decoded.ts'
+import type { DecodedPart } from './decoded.ts'
 import type { Eviction } from '../scan/eviction.ts'
 import { expectedType } from '../match/expected-type.ts'
 import type { KeyFacts } from '../scan/scan.ts'
@@ -68,7 +68,7 @@ function mayBeEvicted(seen: KeyFacts, { spec }: OwnedPattern, eviction: Eviction
 }
 
 /** Where in a value, without a word of what is there: the names of fields that are not declared are data too. */
-export function whereUndecodable({ codec, field, named }: Decoded): string {
+export function whereUndecodable({ codec, field, named }: DecodedPart): string {
   if (field === undefined) return `it is no ${codec}`
   return named === true ? `field ${JSON.stringify(field)} is no ${codec}` : `a field is no ${codec}`
 }

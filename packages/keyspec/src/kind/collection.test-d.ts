@@ -8,7 +8,7 @@ import { counter } from './counter.ts'
 import { list } from './list.ts'
 import { set } from './set.ts'
 import { sortedSet } from './sorted-set.ts'
-import type { Scored } from './sorted-set-key.ts'
+import type { ScoredElement } from './sorted-set-key.ts'
 import { stream } from './stream.ts'
 import type { StreamItem, TrimmedItem } from './stream-entries.ts'
 
@@ -37,8 +37,8 @@ test('one is popped, or an array', () => {
   expectTypeOf(keys.numbers().popFront(3)).resolves.toEqualTypeOf<number[]>()
   expectTypeOf(keys.blobs({ id: 1 }).pop()).resolves.toEqualTypeOf<Buffer | undefined>()
   expectTypeOf(keys.blobs({ id: 1 }).random(2)).resolves.toEqualTypeOf<Buffer[]>()
-  expectTypeOf(keys.best().popLowest()).resolves.toEqualTypeOf<Scored<number> | undefined>()
-  expectTypeOf(keys.best().popHighest(2)).resolves.toEqualTypeOf<Scored<number>[]>()
+  expectTypeOf(keys.best().popLowest()).resolves.toEqualTypeOf<ScoredElement<number> | undefined>()
+  expectTypeOf(keys.best().popHighest(2)).resolves.toEqualTypeOf<ScoredElement<number>[]>()
   // @ts-expect-error not a number
   void keys.numbers().pushBack('x')
   // @ts-expect-error neither before nor after

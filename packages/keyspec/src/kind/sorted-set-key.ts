@@ -7,7 +7,7 @@ import { boundsOf, readScore, type ScoreRange, writeScore } from './score.ts'
 import { amount, takeReadable, takingEnds } from './take-readable.ts'
 
 /** An element of a sorted set, with its score. */
-export interface Scored<T> {
+export interface ScoredElement<T> {
   readonly value: T
   readonly score: number
 }
@@ -40,8 +40,13 @@ const CONDITION = { absent: 'NX', present: 'XX', greater: 'GT', less: 'LT' } as 
 /** A key that holds a sorted set. Ranks count from the lowest score, and from the highest where negative: −1 is the last. */
 export class SortedSetKey<T, In = T> extends Collection<T, In> {
   /** Adds elements or gives them new scores, any number in one step; answers how many were added or got another score. */
-  async add(elements: Scored<In> | readonly Scored<In>[], { onlyIf }: AddOptions = {}): Promise<number> {
-    const all = Array.isArray(elements) ? (elements as readonly Scored<In>[]) : [elements as Scored<In>]
+  async add(
+    elements: ScoredElement<In> | readonly ScoredElement<In>[],
+    { onlyIf }: AddOptions = {},
+  ): Promise<number> {
+    const all = Array.isArray(elements)
+      ? (elements as readonly ScoredElement<In>[])
+      : [elements as ScoredElement<In>]
     if (all.length === 0) return 0
     const stored = all.flatMap(({ value, score }) => [this.#score(score), ...this.encodeAll([value])])
     const lead = onlyIf === undefined ? ['CH'] : [CONDITION[onlyIf], 'CH']
@@ -84,14 +89,14 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
   }
 
   /** The elements from one rank to another, both included; all of them unless said otherwise. */
-  async range(from = 0, to = -1, { reverse = false }: RangeOptions = {}): Promise<Scored<T>[]> {
+  async range(from = 0, to = -1, { reverse = false }: RangeOptions = {}): Promise<ScoredElement<T>[]> {
     const direction = reverse ? ['REV'] : []
     const command = ['ZRANGE', this.name, whole(from), whole(to), ...direction, 'WITHSCORES']
     return this.#scored(await this.read(command, this.home.shape))
   }
 
   /** The elements of a range of scores: `{ max: now, limit: 10 }`. */
-  async rangeByScore(options: ScoreRangeOptions = {}): Promise<Scored<T>[]> {
+  async rangeByScore(options: ScoreRangeOptions = {}): Promise<ScoredElement<T>[]> {
     const { reverse = false, offset = 0, limit = -1 } = options
     const bounds = boundsOf(options)
     const direction = reverse ? [...bounds.toReversed(), 'BYSCORE', 'REV'] : [...bounds, 'BYSCORE']
@@ -142,17 +147,17 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
   }
 
   /** Takes the element with the lowest score, or up to `count`. If one cannot be read (`DecodeError`) all stay. */
-  popLowest(): Promise<Scored<T> | undefined>
-  popLowest(count: number): Promise<Scored<T>[]>
-  async popLowest(count?: number): Promise<Scored<T> | undefined | Scored<T>[]> {
+  popLowest(): Promise<ScoredElement<T> | undefined>
+  popLowest(count: number): Promise<ScoredElement<T>[]>
+  async popLowest(count?: number): Promise<ScoredElement<T> | undefined | ScoredElement<T>[]> {
     const popped = await this.#pop('ZPOPMIN', count ?? 1)
     return count === undefined ? popped[0] : popped
   }
 
   /** Takes the element with the highest score, or up to `count`. If one cannot be read (`DecodeError`) all stay. */
-  popHighest(): Promise<Scored<T> | undefined>
-  popHighest(count: number): Promise<Scored<T>[]>
-  async popHighest(count?: number): Promise<Scored<T> | undefined | Scored<T>[]> {
+  popHighest(): Promise<ScoredElement<T> | undefined>
+  popHighest(count: number): Promise<ScoredElement<T>[]>
+  async popHighest(count?: number): Promise<ScoredElement<T> | undefined | ScoredElement<T>[]> {
     const popped = await this.#pop('ZPOPMAX', count ?? 1)
     return count === undefined ? popped[0] : popped
   }
@@ -161,7 +166,7 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
    * Element by element in no order, found with ZSCAN in batches of about `count`. An element that comes or goes meanwhile
    * may be missed, and one may be shown twice.
    */
-  async *scan(options: { readonly count?: number } = {}): AsyncGenerator<Scored<T>> {
+  async *scan(options: { readonly count?: number } = {}): AsyncGenerator<ScoredElement<T>> {
     // In the body, since a generator's parameters are read when it is called.
     const { count = 512 } = options
     const ask = (cursor: string) =>
@@ -171,7 +176,7 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
     }
   }
 
-  async #pop(command: 'ZPOPMIN' | 'ZPOPMAX', count: number): Promise<Scored<T>[]> {
+  async #pop(command: 'ZPOPMIN' | 'ZPOPMAX', count: number): Promise<ScoredElement<T>[]> {
     const { codec, connection, shape } = this.home
     const many = amount(count)
     if (count === 0) return []
@@ -191,9 +196,9 @@ export class SortedSetKey<T, In = T> extends Collection<T, In> {
     }
   }
 
-  #scored(flat: Reply): Scored<T>[] {
+  #scored(flat: Reply): ScoredElement<T>[] {
     const replies = decodeReply(arrayReply, flat, this.name)
-    const found: Scored<T>[] = []
+    const found: ScoredElement<T>[] = []
     for (let at = 0; at < replies.length; at += 2) {
       found.push({
         value: this.decode(this.home.codec, replies[at]!),

@@ -38,7 +38,7 @@ export {
   type CappedListOptions,
 } from './capped-list/capped-list.ts'
 export { dedupe, type DedupeEntry, type DedupeKey, type DedupeOptions } from './dedupe/dedupe.ts'
-export { type Replicated } from './replicated.ts'
+export { type ReplicatedOptions } from './replicated.ts'
 export {
   type SequenceRange,
   type ReplicatedSequenceRange,

@@ -8,20 +8,20 @@ import type { Opening } from '../kind/kind.ts'
  * says how many did. An acknowledged write can still be lost: a failover may choose a replica that lacks it, and a replica
  * may lose it when its process or machine dies.
  */
-export interface Replicated {
+export interface ReplicatedOptions {
   readonly to: number
   readonly within: Duration
 }
 
 /** The commands that ask replicas for an acknowledgement. */
-export function acknowledging(declared: Replicated | undefined): readonly string[] {
+export function acknowledging(declared: ReplicatedOptions | undefined): readonly string[] {
   return declared === undefined ? [] : ['CLIENT INFO', 'WAIT']
 }
 
 /** The connection on which an entry's writes are acknowledged, as declared; a `SchemaError` where none can be. */
 export function replicationOf(
   { name, connection, replicating }: Opening,
-  declared: Replicated | undefined,
+  declared: ReplicatedOptions | undefined,
 ): Replication | undefined {
   if (declared === undefined) return undefined
   const { to, within } = declared

@@ -10,7 +10,7 @@ import { type Home, homeOf, Key } from '../../kind/key.ts'
 import { type Description, type Kind, keySpec, type KeySpec } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
 import { requireSamePlaceholders } from '../../pattern.ts'
-import { acknowledging, type Replicated, replicationOf } from '../replicated.ts'
+import { acknowledging, type ReplicatedOptions, replicationOf } from '../replicated.ts'
 import { digits, int, serverNow, text } from '../../script/argument.ts'
 import { integerReply, tupleReply } from '../../connection/reply.ts'
 import { script } from '../../script/script.ts'
@@ -33,7 +33,7 @@ export type LockOptions<P extends string, C extends ParamCodecs<P>, F> = Descrip
          */
         readonly fence?: F
         /** Replicas acknowledge each lease before it is returned; `within` must be shorter than `ttl`. Needs `replicating` at `open`. */
-        readonly replicated?: Replicated
+        readonly replicated?: ReplicatedOptions
         readonly unreachable?: never
       }
     | {

@@ -13,14 +13,14 @@ import { int, text } from '../../script/argument.ts'
 import { integerReply, optionalReply, textReply, tupleReply } from '../../connection/reply.ts'
 import { script } from '../../script/script.ts'
 import { LIFETIME, lifetimeNow } from '../lifetime.ts'
-import { acknowledging, type Replicated, replicationOf } from '../replicated.ts'
+import { acknowledging, type ReplicatedOptions, replicationOf } from '../replicated.ts'
 import * as lua from './lua.gen.ts'
 
 /** An entry of sequences: `keys.lastJobId()` is a `SequenceKey`; with `replicated`, a `ReplicatedSequenceKey`. */
 export type SequenceEntry<P extends string, C, R = undefined> = Entry<
   P,
   C,
-  R extends Replicated ? ReplicatedSequenceKey : SequenceKey
+  R extends ReplicatedOptions ? ReplicatedSequenceKey : SequenceKey
 >
 
 /** Numbers taken together: `first`, `last` and all between them. */
@@ -54,7 +54,7 @@ export interface SequenceOptions<R> {
 export function sequence<
   const P extends string,
   const C extends ParamCodecs<P> = {},
-  const R extends Replicated | undefined = undefined,
+  const R extends ReplicatedOptions | undefined = undefined,
 >(pattern: P, options: EntryOptions<P, C> & SequenceOptions<R>): Kind<SequenceEntry<P, C, R>> {
   const spec = keySpec(pattern, 'string', integer, { evictable: false, ...options })
   return {

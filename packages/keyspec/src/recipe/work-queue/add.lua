@@ -1,3 +1,5 @@
+--@include include/many.lua
+--@include include/job.lua
 -- add.lua. Puts jobs at the tail of the queue, giving each its id in the same step.
 -- `items` holds two texts for each job: its unique name ('' for none), and the job: if `numbered`, its text behind the
 -- id, which `head` begins and the sequence numbers; else its whole text.

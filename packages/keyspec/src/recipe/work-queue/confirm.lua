@@ -1,3 +1,4 @@
+--@include include/many.lua
 -- confirm.lua. Notes that a worker is known to have jobs, so that their leases count as attempts if they run out: their
 -- deadlines become even numbers (see turn.lua). Answers how many did.
 local leases = {}

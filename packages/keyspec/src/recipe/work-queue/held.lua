@@ -1,3 +1,4 @@
+--@include include/many.lua
 -- held.lua. One step over all jobs in progress, about `size` of them from `cursor` on: those that the worker holds, each
 -- with its lease begun anew. Answers the next cursor ('0' at the end), and id, text, the deadline until now for each.
 -- Whether the worker is known to have a job does not change, since this answer can be lost too.

@@ -1,3 +1,5 @@
+--@include include/many.lua
+--@include include/job.lua
 -- recount.lua. Sets the counters of waiting jobs to what waits: for a queue that older programs have written, whose
 -- counters drifted. Walks the whole list in one step. Answers how many counters were wrong.
 local size = redis.call('LLEN', waiting)

@@ -1,3 +1,4 @@
+--@include include/many.lua
 -- renew.lua. Starts the lease of jobs anew, of those that the worker holds; answers 1 for each of these, else 0.
 -- The worker names them, so it is known to have them: an even number (see turn.lua).
 local deadline = string.format('%.0f', now + leaseMs - (now + leaseMs) % 2)

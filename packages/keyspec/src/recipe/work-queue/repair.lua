@@ -1,3 +1,4 @@
+--@include include/many.lua
 -- repair.lua. One step of a repair over one of the keys of jobs in progress, about `size` entries from `cursor` on.
 -- `part` says which: a job of 'jobs' without a deadline gets a lease that begins now; what stands for no job in progress
 -- leaves 'holders', 'leases' and 'attempts' (there only while nothing waits, since waiting jobs keep their attempts).

@@ -3,18 +3,6 @@ import { arrayReply, integerReply, listReply, textReply, tupleReply } from '../.
 import { script } from '../../script/script.ts'
 import * as lua from './lua.gen.ts'
 
-// The shared parts on one line before the body, so that the line numbers of errors stay those of the verb's file.
-const oneLine = (file: string) =>
-  file
-    .split('\n')
-    .filter((line) => !line.trimStart().startsWith('--'))
-    .map((line) => line.trim())
-    .join(' ')
-const many = oneLine(lua.many)
-const shared = `${many} ${oneLine(lua.job)}`
-const plain = (verb: string) => `${many} ${verb}`
-const body = (verb: string) => `${shared} ${verb}`
-
 // What the shared part reads.
 const job = { field: text, by: text, failedField: text, tallied: text }
 const texts = listReply(textReply)
@@ -31,7 +19,7 @@ export const add = script('work-queue/add', {
     step: digits,
     items: rest,
   },
-  lua: body(lua.add),
+  lua: lua.add,
   commands: ['GET', 'INCRBY', 'LLEN', 'MGET', 'PUBLISH', 'RPUSH', 'ZADD', 'ZREMRANGEBYRANK', 'ZSCORE'],
   reply: (reply) => {
     const [added, ...ids] = arrayReply(reply)
@@ -65,7 +53,7 @@ export const turn = script('work-queue/turn', {
     take: int,
     items: rest,
   },
-  lua: body(lua.turn),
+  lua: lua.turn,
   commands: [
     'GET',
     'HDEL',
@@ -94,7 +82,7 @@ export const turn = script('work-queue/turn', {
 export const renew = script('work-queue/renew', {
   keys: ['holders', 'deadlines'],
   args: { now: serverNow, leaseMs: int, worker: text, ids: rest },
-  lua: plain(lua.renew),
+  lua: lua.renew,
   commands: ['HMGET', 'ZADD'],
   reply: listReply(integerReply),
 })
@@ -102,7 +90,7 @@ export const renew = script('work-queue/renew', {
 export const confirm = script('work-queue/confirm', {
   keys: ['holders', 'deadlines'],
   args: { worker: text, ids: rest },
-  lua: plain(lua.confirm),
+  lua: lua.confirm,
   commands: ['HMGET', 'ZADD', 'ZSCORE'],
   reply: integerReply,
 })
@@ -110,7 +98,7 @@ export const confirm = script('work-queue/confirm', {
 export const held = script('work-queue/held', {
   keys: ['holders', 'inProgress', 'deadlines'],
   args: { now: serverNow, leaseMs: int, worker: text, cursor: text, size: digits },
-  lua: plain(lua.held),
+  lua: lua.held,
   commands: ['HMGET', 'HSCAN', 'ZADD', 'ZSCORE'],
   reply: texts,
 })
@@ -118,7 +106,7 @@ export const held = script('work-queue/held', {
 export const repair = script('work-queue/repair', {
   keys: ['waiting', 'inProgress', 'holders', 'deadlines', 'attempts'],
   args: { now: serverNow, leaseMs: int, part: text, cursor: text, size: digits },
-  lua: plain(lua.repair),
+  lua: lua.repair,
   commands: ['HDEL', 'HMGET', 'HSCAN', 'LLEN', 'ZADD', 'ZREM', 'ZSCAN', 'ZSCORE'],
   reply: tupleReply(textReply, integerReply),
 })
@@ -143,7 +131,7 @@ export const stats = script('work-queue/stats', {
 export const recount = script('work-queue/recount', {
   keys: ['waiting', 'counters*'],
   args: { ...job, most: int },
-  lua: body(lua.recount),
+  lua: lua.recount,
   commands: ['GET', 'LLEN', 'LRANGE', 'SET'],
   reply: integerReply,
 })

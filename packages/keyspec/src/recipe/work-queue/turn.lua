@@ -1,3 +1,5 @@
+--@include include/many.lua
+--@include include/job.lua
 -- turn.lua. One turn of a worker: the jobs that it finished leave its hands, leases that ran out end, and the next `take`
 -- jobs come into its hands, in one step.
 -- `items` holds four texts for each finished job: its outcome ('completed', 'failed', 'released'), its id, the result or

@@ -5,7 +5,7 @@ import { type Entry, openEntry } from '../../kind/entry.ts'
 import { keyWriter, prefixed } from '../../kind/key-name.ts'
 import type { Description, Kind, KeySpec, Opening } from '../../kind/kind.ts'
 import type { ParamCodecs } from '../../param.ts'
-import { type Replicated, replicationOf } from '../replicated.ts'
+import { type ReplicatedOptions, replicationOf } from '../replicated.ts'
 import { Handover } from './handover.ts'
 import { type JobCounters, layoutOf, type Part, type WorkQueueKeys, type QueueNames } from './layout.ts'
 import { comparable } from './orphans.ts'
@@ -62,7 +62,7 @@ export interface WorkQueueOptions<
    * it is answered. Needs `replicating` at `open`. A turn that finishes and takes waits too, while the leases of the jobs
    * that it took run.
    */
-  readonly replicated?: Replicated
+  readonly replicated?: ReplicatedOptions
   /** Why the jobs have no time to live. */
   readonly reason?: string
 }

@@ -1,4 +1,4 @@
--- job.lua. What the verbs of a work queue share; it stands before the body of each.
+-- job.lua. What the verbs of a work queue share.
 -- A job is kept as one text: its JSON, which names the id in `field`, or `<id> <payload>` where no field is declared.
 -- `by` is the field that says its kind. `tallied` names the counters in `counters`, in the order of the keys:
 -- `waiting:<kind>`, `done:<kind>`, `failed:<kind>` and `also:<name>`.

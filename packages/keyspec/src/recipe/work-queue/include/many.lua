@@ -1,4 +1,4 @@
--- many.lua. Commands over any number of values: Lua can unpack only some thousands at once. It stands before each verb.
+-- many.lua. Commands over any number of values: Lua can unpack only some thousands at once.
 
 -- Runs a command that takes any number of values; Lua can unpack only some thousands at once.
 local function batch(command, key, values)
