@@ -63,7 +63,7 @@ describe('a client of regulations.gov', () => {
       const more = () => response.write(Buffer.alloc(65_536), (error) => (error ? undefined : more()))
       more()
     })
-    const { regulations } = client({ maxFileBytes: 1_000_000 })
+    const { regulations } = client({ maxFileBytes: 1_000_000, mayBePrivate: () => true })
     let taken = 0
     const error = await failure(
       regulations.download(`${endless.url}/file.pdf`, async (body) => {
@@ -85,13 +85,35 @@ describe('a client of regulations.gov', () => {
     expect(waits).toEqual([])
   })
 
+  test('reads no file of the private network, by name, by address or behind a redirect', async () => {
+    let asked = 0
+    await using secret = await serve((response) => {
+      asked += 1
+      response.end('secret')
+    })
+    const { port } = new URL(secret.url)
+    const { regulations } = client({ attempts: 1 })
+    for (const host of ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '2130706433'])
+      expect(await failure(regulations.download(`http://${host}:${port}/`, size))).toMatchObject({
+        reason: 'refused',
+        isFinal: true,
+      })
+    await using bait = await serve((response) => response.writeHead(302, { Location: secret.url }).end())
+    const open = client({
+      attempts: 1,
+      mayBePrivate: ({ origin }) => origin === new URL(bait.url).origin,
+    }).regulations
+    expect(await failure(open.download(`${bait.url}/file.pdf`, size))).toMatchObject({ reason: 'refused' })
+    expect(asked).toBe(0)
+  })
+
   test('sends no API key along with a download', async () => {
     let sent: unknown = 'nothing asked'
     await using elsewhere = await serve((response, headers) => {
       sent = headers['x-api-key']
       response.end('file')
     })
-    await client().regulations.download(`${elsewhere.url}/file.txt`, size)
+    await client({ mayBePrivate: () => true }).regulations.download(`${elsewhere.url}/file.txt`, size)
     expect(sent).toBeUndefined()
   })
 

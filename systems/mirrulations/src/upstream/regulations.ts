@@ -20,6 +20,11 @@ export interface RegulationsOptions extends RequestOptions {
   readonly downloadTimeoutMs?: number
   /** The largest file to download, in bytes; 256 MiB unless told. */
   readonly maxFileBytes?: number
+  /**
+   * Which addresses of files may be on the private network. Unless told, those of the API itself, where it is a stand-in
+   * there: records name addresses that anybody may have written.
+   */
+  readonly mayBePrivate?: (url: URL) => boolean
   /** Records a page, 5 to 250; 250 unless told. */
   readonly pageSize?: number
 }
@@ -96,6 +101,8 @@ export function openRegulations(options: RegulationsOptions): Regulations {
     throw new RangeError(`a page holds 5 to 250 records, not ${pageSize}`)
   }
   const baseUrl = checkedBaseUrl(options.baseUrl ?? defaultBaseUrl)
+  const { origin } = new URL(baseUrl)
+  const { mayBePrivate = (url: URL) => url.origin === origin } = options
   const request = requester(options)
   let rate: Rate | undefined
 
@@ -147,7 +154,7 @@ export function openRegulations(options: RegulationsOptions): Regulations {
         throw new UpstreamError('refused', { url }, 'not an http or https URL')
       }
       const call = { url, headers: {}, timeoutMs: downloadTimeoutMs, maxBytes: maxFileBytes, signal }
-      return request({ ...call, redirect: 'follow' }, ({ body }) => take(body))
+      return request({ ...call, redirect: 'follow', mayBePrivate }, ({ body }) => take(body))
     },
     rate: () => rate,
   }

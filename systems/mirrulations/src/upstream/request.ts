@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream'
+import { guardedFetch, RefusedAddressError } from '@keyspec-systems/program/fetch'
 import {
   delayOf,
   reasonOf,
@@ -23,6 +25,8 @@ export interface Call {
   readonly headers: Readonly<Record<string, string>>
   /** A redirect would carry the API key elsewhere, so only calls without one follow it. */
   readonly redirect: 'follow' | 'manual'
+  /** Which addresses of those that are followed may be on the private network; see `guardedFetch`. */
+  readonly mayBePrivate?: ((url: URL) => boolean) | undefined
   readonly timeoutMs: number
   readonly maxBytes: number
   readonly signal: AbortSignal | undefined
@@ -76,7 +80,7 @@ async function once<T>(call: Call, read: (answer: Answer) => Promise<T>, now: ()
   const signal = call.signal === undefined ? deadline : AbortSignal.any([call.signal, deadline])
   let response: Response
   try {
-    response = await fetch(call.url, { headers: { ...call.headers }, redirect: call.redirect, signal })
+    response = await open(call, signal)
   } catch (error) {
     throw lost(call, deadline, error)
   }
@@ -86,6 +90,15 @@ async function once<T>(call: Call, read: (answer: Answer) => Promise<T>, now: ()
   } finally {
     if (response.body?.locked === false) await response.body.cancel().catch(() => undefined)
   }
+}
+
+/** Only an address that somebody else wrote is followed, so it is guarded. */
+async function open({ url, headers, redirect, mayBePrivate }: Call, signal: AbortSignal): Promise<Response> {
+  if (redirect === 'manual') return fetch(url, { headers: { ...headers }, redirect, signal })
+  const { status, headers: told, body } = await guardedFetch(url, { headers, signal, mayBePrivate })
+  const isEmpty = status === 204 || status === 205 || status === 304
+  if (isEmpty) body.destroy()
+  return new Response(isEmpty ? null : (Readable.toWeb(body) as ReadableStream), { status, headers: told })
 }
 
 async function* bounded(call: Call, response: Response, deadline: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -143,6 +156,8 @@ function advice(status: number): string {
 
 function lost(call: Call, deadline: AbortSignal, cause: unknown): unknown {
   if (call.signal?.aborted === true) return call.signal.reason
+  if (cause instanceof RefusedAddressError)
+    return new UpstreamError('refused', { url: call.url }, `an address that ${cause.message}`)
   if (deadline.aborted) {
     return new UpstreamError('timed-out', { url: call.url }, `${host(call)} took over ${call.timeoutMs} ms`, {
       cause,

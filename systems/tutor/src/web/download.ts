@@ -1,11 +1,5 @@
-import { lookup } from 'node:dns'
-import { request as requestHttp, type IncomingMessage } from 'node:http'
-import { request as requestHttps } from 'node:https'
-import { isIP, type LookupFunction } from 'node:net'
-import type { Readable } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { guardedFetch, RefusedAddressError } from '@keyspec-systems/program/fetch'
 
-import { isPrivate } from './address.ts'
 import { PageError } from './page-error.ts'
 
 /** How far a download may go. */
@@ -41,99 +35,42 @@ export async function download(
   const until = signal === undefined ? deadline : AbortSignal.any([signal, deadline])
   let url = start
   try {
-    for (let hop = 0; hop <= maxRedirects; hop += 1) {
-      const response = await get(new URL(url), allowPrivate, until)
-      const { statusCode: status = 0 } = response
-      const { location } = response.headers
-      if (status >= 300 && status < 400 && location !== undefined) {
-        response.destroy()
-        if (!URL.canParse(location, url))
-          throw new PageError('status', url, 'redirects to nowhere', { status })
-        url = new URL(location, url).href
-        continue
-      }
-      if (status < 200 || status >= 300) {
-        response.destroy()
-        throw new PageError('status', url, `answered ${status}`, { status })
-      }
-      const body = await readAll(url, response, maxBytes)
-      return { url, contentType: response.headers['content-type'] ?? '', body }
+    const mayBePrivate = allowPrivate ? () => true : undefined
+    const response = await guardedFetch(start, {
+      headers: HEADERS,
+      signal: until,
+      maxRedirects,
+      mayBePrivate,
+    })
+    const { status, headers, body } = response
+    url = response.url
+    if (status < 200 || status >= 300) {
+      body.destroy()
+      throw new PageError('status', url, `answered ${status}`, { status })
     }
-    throw new PageError('status', start, `redirects more than ${maxRedirects} times`)
+    return { url, contentType: headers.get('content-type') ?? '', body: await readAll(url, body, maxBytes) }
   } catch (error) {
     if (error instanceof PageError) throw error
+    if (error instanceof RefusedAddressError)
+      throw new PageError(/redirects/.test(error.message) ? 'status' : 'refused', error.url, error.message)
     signal?.throwIfAborted()
     if (deadline.aborted) throw new PageError('timed-out', url, `took over ${timeoutMs} ms`, { cause: error })
     throw new PageError('unreachable', url, 'could not be reached', { cause: error })
   }
 }
 
-const USER_AGENT = 'keyspec-tutor/0 (reads pages that a learner asks for)'
-
-function get(url: URL, allowPrivate: boolean, signal: AbortSignal): Promise<IncomingMessage> {
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refused(url, 'is neither http nor https')
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  // A literal address is never looked up, so it is checked here.
-  if (!allowPrivate && isIP(host) !== 0 && isPrivate(host))
-    throw refused(url, 'is not on the public internet')
-  const request = url.protocol === 'https:' ? requestHttps : requestHttp
-  const headers = {
-    'User-Agent': USER_AGENT,
-    Accept: 'text/html,application/xhtml+xml,text/plain;q=0.9,text/markdown;q=0.9',
-    'Accept-Encoding': 'gzip, deflate, br',
-  }
-  return new Promise((resolve, reject) => {
-    request(url, { headers, signal, agent: false, ...(allowPrivate ? {} : { lookup: publicOnly(url) }) })
-      .once('response', resolve)
-      .once('error', reject)
-      .end()
-  })
+const HEADERS = {
+  'User-Agent': 'keyspec-tutor/0 (reads pages that a learner asks for)',
+  Accept: 'text/html,application/xhtml+xml,text/plain;q=0.9,text/markdown;q=0.9',
 }
 
-function publicOnly(url: URL): LookupFunction {
-  return (host, options, callback) => {
-    lookup(host, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, '', 0)
-      const allowed = addresses.filter(({ address }) => !isPrivate(address))
-      const [first] = allowed
-      if (first === undefined) return callback(refused(url, 'is not on the public internet'), '', 0)
-      return options.all ? callback(null, allowed) : callback(null, first.address, first.family)
-    })
-  }
-}
-
-function refused(url: URL, why: string): PageError {
-  return new PageError('refused', url.href, why)
-}
-
-async function readAll(url: string, response: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
+async function readAll(url: string, body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
   let bytes = 0
-  const body = decoded(response)
-  // A pipe does not carry errors: without this a broken connection would leave the decoder waiting.
-  response.once('error', (error) => body.destroy(error))
-  try {
-    for await (const chunk of body) {
-      bytes += (chunk as Buffer).byteLength
-      if (bytes > maxBytes) throw new PageError('too-large', url, `has more than ${maxBytes} bytes`)
-      chunks.push(chunk as Buffer)
-    }
-  } finally {
-    response.destroy()
+  for await (const chunk of body) {
+    bytes += chunk.byteLength
+    if (bytes > maxBytes) throw new PageError('too-large', url, `has more than ${maxBytes} bytes`)
+    chunks.push(chunk)
   }
   return Buffer.concat(chunks)
-}
-
-function decoded(response: IncomingMessage): Readable {
-  switch (response.headers['content-encoding']?.toLowerCase()) {
-    case 'gzip':
-    case 'x-gzip':
-      return response.pipe(createGunzip())
-    case 'deflate':
-      return response.pipe(createInflate())
-    case 'br':
-      return response.pipe(createBrotliDecompress())
-    default:
-      return response
-  }
 }

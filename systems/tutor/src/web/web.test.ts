@@ -7,7 +7,6 @@ import { afterEach, describe, expect, test } from 'vitest'
 
 import { sample } from '../resource/sample.ts'
 import { WebPage } from '../shape/cached.ts'
-import { isPrivate } from './address.ts'
 import { decodeText, extractHtml } from './extract.ts'
 import { normaliseUrl } from './normalise-url.ts'
 import { readPage } from './read-page.ts'
@@ -134,26 +133,6 @@ describe('the private network', () => {
     )
     await expect(readPage(base, local)).rejects.toMatchObject({ reason: 'refused' })
   })
-
-  test.each([
-    '10.1.2.3',
-    '192.168.0.1',
-    '172.31.0.1',
-    '169.254.169.254',
-    '100.64.0.1',
-    '::1',
-    'fd00::1',
-    'fe80::1',
-  ])('has %s in it', (address) => {
-    expect(isPrivate(address)).toBe(true)
-  })
-
-  test.each(['93.184.216.34', '8.8.8.8', '172.32.0.1', '2606:2800:220:1::1'])(
-    'does not have %s in it',
-    (address) => {
-      expect(isPrivate(address)).toBe(false)
-    },
-  )
 })
 
 describe('an address', () => {

@@ -19,6 +19,7 @@ for (const [network, prefix] of [
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
   ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
   ['192.168.0.0', 16],
   ['198.18.0.0', 15],
   ['198.51.100.0', 24],
@@ -32,12 +33,22 @@ for (const [network, prefix] of [
   blocked.addSubnet(`64:ff9b::${network}`, 96 + prefix, 'ipv6')
 }
 for (const [network, prefix] of [
-  ['::', 127],
+  // Unspecified, loopback, and IPv4 written as IPv6 without a prefix of its own.
+  ['::', 96],
+  // NAT64 of a local network, which may stand for any IPv4.
+  ['64:ff9b:1::', 48],
   ['100::', 64],
+  // Teredo among them.
+  ['2001::', 23],
   ['2001:db8::', 32],
+  // 6to4.
   ['2002::', 16],
+  ['3fff::', 20],
+  ['5f00::', 16],
   ['fc00::', 7],
   ['fe80::', 10],
+  // Site-local, given up in 2004 and still routed in places.
+  ['fec0::', 10],
   ['ff00::', 8],
 ] as const) {
   blocked.addSubnet(network, prefix, 'ipv6')
