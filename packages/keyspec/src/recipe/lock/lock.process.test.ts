@@ -80,7 +80,8 @@ test('the lock of a process that was killed passes to exactly one of those who w
 
 test('a process that was stopped past its lease learns it, and leaves its successor’s lock alone', async () => {
   const prefix = `${unique()}:`
-  const stopped = await worker(prefix, '500ms')
+  // Long enough to be held at all by a process on a busy machine: it is over only because the process is stopped.
+  const stopped = await worker(prefix, '3s')
   const before = (await stopped.next()) as Holding
   stopped.signal('SIGSTOP')
   const successor = await worker(prefix, '1h')
