@@ -16,6 +16,8 @@ export interface Cluster extends AsyncDisposable {
   ownerOf(slot: number): Promise<TemporaryRedis>
   /** The masters that own slots at present. */
   masters(): Promise<TemporaryRedis[]>
+  /** The replica of a master; an error if it has none. */
+  replicaOf(master: TemporaryRedis): Promise<TemporaryRedis>
   /** Begins to move a slot and leaves it between its two owners, which answer ASK and TRYAGAIN until it is finished. */
   beginMove(slot: number, to: TemporaryRedis): Promise<SlotMove>
   /** Moves a slot with all its keys. */
@@ -141,6 +143,7 @@ function clusterOf(nodes: readonly TemporaryRedis[]): Cluster {
       const owners = (await slotsSeenBy(anyOf(nodes))).map(({ ports }) => nodeAt(nodes, ports[0]))
       return [...new Set(owners)]
     },
+    replicaOf: (master) => replicaOf(nodes, master),
     beginMove,
     async moveSlot(slot, to) {
       if ((await ownerOf(nodes, slot)) === to) return

@@ -1,8 +1,9 @@
-import { eventually } from 'keyspec/testing'
+import { eventually, type TemporaryRedis } from 'keyspec/testing'
 import { startCluster } from '../../../test-support/cluster.ts'
 import type { Address } from '../actor/order.ts'
 import { now, pause } from '../clock.ts'
 import type { Loss } from '../model/losses.ts'
+import { caughtUp, caughtUpAt } from './caught-up.ts'
 import type { Topology } from './topology.ts'
 
 /** The keys whose slots move: one of each recipe with several keys, and of some with one. */
@@ -13,35 +14,52 @@ export async function startClusterTopology(): Promise<Topology> {
   const cluster = await startCluster({ replicas: 1 })
   const address: Address = { kind: 'cluster', ports: cluster.nodes.map(({ port }) => port!) }
   const unasked: Loss[] = []
-  // Odd while a fault changes the primaries.
+  // How often a fault has begun or ended to change the primaries: odd while one does.
   let era = 0
   let stopped = false
+  let known = portsOf(await cluster.masters())
+  // What was acknowledged before is held by each primary and its replica.
+  let safeAt = now()
   const watching = watch()
 
-  /** Looks whether other servers have become primaries though no fault asked for it. */
   async function watch(): Promise<void> {
-    let known: string | undefined
-    let seenAt = now()
-    let lastEra = -1
     while (!stopped) {
-      const [was, before] = [known, era]
-      const masters = await cluster.masters().catch(() => undefined)
-      if (masters !== undefined) {
-        known = `${masters.map(({ port }) => port).toSorted()}`
-        if (lastEra === era && before === era && was !== undefined && was !== known)
-          unasked.push({ cause: 'crash-failover', from: seenAt - 3000, to: now() })
-        seenAt = now()
-      }
-      lastEra = before === era && era % 2 === 0 ? era : -1
+      await look().catch(() => {}) // the servers may be down, or not agree: the next look sees more
       await pause(300)
     }
   }
 
+  /** Looks whether other servers have become primaries though no fault asked for it. */
+  async function look(): Promise<void> {
+    const before = era
+    const masters = await cluster.masters()
+    if (before % 2 === 1 || era !== before) return
+    if (portsOf(masters) !== known) {
+      known = portsOf(masters)
+      const from = safeAt
+      // A primary that has not learned yet that it is none acknowledges writes that it will lose.
+      await cluster.settled().finally(() => {
+        unasked.push({ cause: 'crash-failover', from, to: now() })
+      })
+    }
+    safeAt = (await allCaughtUpAt(masters).catch(() => undefined)) ?? safeAt
+  }
+
+  /** Returns the time by which each replica held what its primary had acknowledged; undefined if one lags. */
+  async function allCaughtUpAt(masters: readonly TemporaryRedis[]): Promise<number | undefined> {
+    const times = await Promise.all(
+      masters.map(async (master) => caughtUpAt(master, await cluster.replicaOf(master))),
+    )
+    return times.every((time) => time !== undefined) ? Math.min(...times) : undefined
+  }
+
   async function asking<T>(work: () => Promise<T>): Promise<T> {
+    await look().catch(() => {})
     era += 1
     try {
       return await work()
     } finally {
+      known = portsOf(await cluster.masters())
       era += 1
     }
   }
@@ -61,9 +79,8 @@ export async function startClusterTopology(): Promise<Topology> {
     crash: (random) =>
       asking(async () => {
         const slot = await cluster.slotOf(random.pick(MOVING))
-        // The writes of the last moment may not have left for the replica yet.
-        const from = now() - 100
         const old = await cluster.ownerOf(slot)
+        const from = await caughtUp(old, await cluster.replicaOf(old))
         await cluster.crash(slot)
         const to = now()
         await old.restart()
@@ -89,4 +106,8 @@ export async function startClusterTopology(): Promise<Topology> {
       await cluster.stop()
     },
   }
+}
+
+function portsOf(masters: readonly TemporaryRedis[]): string {
+  return `${masters.map(({ port }) => port).toSorted()}`
 }

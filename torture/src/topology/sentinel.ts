@@ -3,6 +3,7 @@ import { startSentinels } from '../../../test-support/sentinel.ts'
 import type { Address } from '../actor/order.ts'
 import { now, pause } from '../clock.ts'
 import type { Loss } from '../model/losses.ts'
+import { caughtUp, caughtUpAt } from './caught-up.ts'
 import type { Topology } from './topology.ts'
 
 // For so long of each second the replica stands still. Sentinel would hold it for down after a whole one.
@@ -15,20 +16,14 @@ export async function startSentinelTopology(): Promise<Topology> {
   let stopped = false
   const unasked: Loss[] = []
   let known = await set.master()
-  let seenAt = now()
+  // What was acknowledged before is held by both servers.
+  let safeAt = now()
   const lagging = lag()
 
-  /** Stops the replica and lets it go on, again and again, and looks whether it has become the primary. */
+  /** Stops the replica and lets it go on, again and again. */
   async function lag(): Promise<void> {
     while (!stopped) {
-      const replica = crashing ? undefined : await replicaOf().catch(() => undefined)
-      if (replica !== undefined) {
-        if (replica === known) {
-          unasked.push({ cause: 'crash-failover', from: seenAt - 2000, to: now() })
-          known = set.servers.find((server) => server !== replica)!
-        }
-        seenAt = now()
-      }
+      const replica = crashing ? undefined : await look().catch(() => undefined)
       if (replica?.pid !== undefined && !crashing) {
         replica.pause()
         await pause(LAG_MS)
@@ -36,6 +31,21 @@ export async function startSentinelTopology(): Promise<Topology> {
       }
       await pause(1000 - LAG_MS)
     }
+  }
+
+  /** Looks whether the replica has become the primary though no fault asked for it; returns the replica of now. */
+  async function look(): Promise<TemporaryRedis> {
+    const replica = await replicaOf()
+    if (replica === known) {
+      known = set.servers.find((server) => server !== replica)!
+      const from = safeAt
+      // Until the old primary has learned that it is none, it acknowledges writes that it will lose.
+      await caughtUp(known, replica).finally(() => {
+        unasked.push({ cause: 'crash-failover', from, to: now() })
+      })
+    }
+    safeAt = (await caughtUpAt(known, replica)) ?? safeAt
+    return replica
   }
 
   async function replicaOf(): Promise<TemporaryRedis> {
@@ -57,10 +67,12 @@ export async function startSentinelTopology(): Promise<Topology> {
     async crash() {
       crashing = true
       try {
-        const [primary, replica] = [await set.master(), await replicaOf()]
+        for (const server of set.servers) server.resume()
+        const replica = await look()
+        const primary = known
+        const from = await caughtUp(primary, replica)
         // The link breaks while the replica stands still: what is written from now on never reaches it.
         replica.pause()
-        const from = now()
         await primary.command('CLIENT', 'KILL', 'TYPE', 'replica')
         await pause(300)
         const failover = set.failover()
@@ -72,6 +84,7 @@ export async function startSentinelTopology(): Promise<Topology> {
         known = await failover
         const to = now()
         await set.recover()
+        safeAt = await caughtUp(known, primary)
         return { cause: 'crash-failover', from, to }
       } finally {
         crashing = false
