@@ -1,11 +1,10 @@
 import type { Codec } from '../../codec/codec.ts'
 import { GET_BYTES } from '../../connection/pipeline/reads.ts'
 import { isUnavailable, ServerError } from '../../connection/server-error.ts'
-import { ArgumentRangeError, ArgumentTypeError, EncodeError, LoadTimeoutError } from '../../errors.ts'
+import { EncodeError, LoadTimeoutError } from '../../errors.ts'
 import { ttlFor } from '../../kind/lifetime.ts'
 import { decodeStored, readable } from '../../codec/readable.ts'
-import { onAbort } from '../../abort.ts'
-import { after } from '../../timer.ts'
+import { callLoad } from './call-load.ts'
 import type { Flight, LoadAll, Landing, LoadsHome, Params } from './flight.ts'
 import { Lock } from './lock.ts'
 import {
@@ -16,7 +15,6 @@ import {
   outcomeOf,
   outcomeText,
 } from './outcome.ts'
-import { untilAborted } from './until-aborted.ts'
 import { Waiting } from '../lease/waiting.ts'
 import { bytesReply, decodeReply, optionalReply } from '../../connection/reply.ts'
 
@@ -156,7 +154,11 @@ export class Batch<P extends Params, T, In> {
       stats.loads += flights.length
       for (const { lock } of flights) if (lock === undefined) stats.unreachable += 1
       const asOf = this.#moment()
-      const values = await this.#valuesOf(flights)
+      const values = await callLoad(this.#load, flights, {
+        signal: this.#abort.signal,
+        timeoutMs: this.#home.loadTimeoutMs,
+        expired: () => (this.#expired = this.#tooLong(flights[0]!)),
+      })
       await Promise.all(flights.map((flight, index) => this.#store(flight, values[index], asOf)))
     } catch (error) {
       // A load that took too long, or that nobody waits for any more, is no outcome: another process may load.
@@ -167,39 +169,6 @@ export class Batch<P extends Params, T, In> {
         else this.#release(flight)
         this.#fail(flight, isExpired ? this.#tooLong(flight) : error)
       }
-    }
-  }
-
-  /** What the load gives for these entries. Its signal is aborted when nobody waits any more, or when it takes too long. */
-  async #valuesOf(flights: readonly Flight<P>[]): Promise<readonly (In | undefined)[]> {
-    const { signal } = this.#abort
-    const ending = new AbortController()
-    const abandoned = () => ending.abort(signal.reason)
-    const unheard = onAbort(signal, abandoned)
-    const tooLong = () => {
-      this.#expired = this.#tooLong(flights[0]!)
-      ending.abort(this.#expired)
-    }
-    const deadline = after(this.#home.loadTimeoutMs, tooLong, { keepsAlive: false })
-    try {
-      signal.throwIfAborted()
-      // Plain JavaScript may give the values themselves.
-      const loading = Promise.resolve(
-        this.#load(
-          flights.map(({ params }) => params),
-          ending.signal,
-        ),
-      )
-      const values = await untilAborted(loading, ending.signal)
-      if (!Array.isArray(values)) throw new ArgumentTypeError('the load gave no array of values')
-      if (values.length !== flights.length)
-        throw new ArgumentRangeError(
-          `${flights.length} entries were to be loaded, but the load gave ${values.length} values`,
-        )
-      return values
-    } finally {
-      deadline.cancel()
-      unheard()
     }
   }
 
