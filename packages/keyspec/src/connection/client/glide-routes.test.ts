@@ -124,6 +124,7 @@ describe('over one client', () => {
     ['An error was signalled by the server: - ResponseError: not today', 'ERR not today', 'E_SERVER'],
     ['An error was signalled by the server: - BusyLoadingError: soon', 'LOADING soon', 'E_NOT_READY'],
     ['An error was signalled by the server: - PermissionDenied: no', 'NOPERM no', 'E_DENIED'],
+    ['An error was signalled by the server: - ErrorKindError: so', 'ERRORKIND so', 'E_SERVER'],
     ['An error was signalled by the server: - NoScriptError: none', 'NOSCRIPT none', 'E_NO_SCRIPT'],
     [
       'An error was signalled by the server: - ReadOnly: replica\nof another',
@@ -215,6 +216,13 @@ describe('the RESP2 form of what GLIDE answers', () => {
   ])('a reply of %s, case %#', (name, reply, expected) => {
     expect(glideReply(reply, [name, 'k'], false)).toEqual(expected)
   })
+
+  test.each(['HRANDFIELD', 'ZRANGEBYSCORE', 'ZREVRANGE', 'ZREVRANGEBYSCORE', 'ZRANDMEMBER', 'ZRANGE'])(
+    '%s: pairs stand in one row',
+    (name) => {
+      expect(glideReply([[bytes('a'), bytes('b')]], [name, 'k'], false)).toEqual(['a', 'b'])
+    },
+  )
 
   test('an increment of a score is a double, and a count is none', () => {
     expect(glideReply(2, ['ZADD', 'k', 'INCR', '1', 'm'], false)).toBe('2')

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { clientOf } from '../client-of.ts'
 import { type Connection, NO_KEY, ONE_KEY, ONE_KEY_BYTES } from '../connection.ts'
@@ -126,6 +127,40 @@ describe('over a cluster', () => {
     const connection = fromNodeRedisCluster(cluster)
     expect(await outcome(connection.send(['GET', 'k'], ONE_KEY))).toMatchObject({ code: 'E_NOT_READY' })
     expect(await outcome(connection.send(['PING'], NO_KEY))).toMatchObject({ code: 'E_NOT_READY' })
+  })
+
+  test('clients of node-redis 5 are kept in order, those that come later too', () => {
+    /** A client of node-redis 5 in as much as it is told to pause. */
+    const five = () => {
+      const events = new EventEmitter()
+      const calls: string[] = []
+      const client = {
+        on: (event: string, listener: () => void) => events.on(event, listener),
+        withCommandOptions: (options: object) => ({ _commandOptions: options }),
+        _pause: () => calls.push('pause'),
+        _unpause: () => calls.push('go on'),
+      }
+      return { events, calls, client }
+    }
+    const [first, replica, later] = [five(), five(), five()]
+    const cluster = Object.assign(new FakeCluster([]), {
+      events: new EventEmitter(),
+      on: (event: string, listener: () => void) => void cluster.events.on(event, listener),
+      replicas: [{ client: replica.client }],
+    })
+    const masters: { client?: object }[] = [{ client: first.client }, {}]
+    cluster.masters = masters as never
+    fromNodeRedisCluster(cluster)
+    fromNodeRedisCluster(cluster)
+    masters[1]!.client = later.client
+    cluster.events.emit('node-ready')
+    cluster.events.emit('node-ready')
+    expect(cluster.events.listenerCount('node-ready')).toBe(1)
+    for (const { events, calls } of [first, replica, later]) {
+      events.emit('reconnecting')
+      events.emit('connect')
+      expect(calls).toEqual(['pause', 'go on'])
+    }
   })
 
   test('other clients are refused', () => {

@@ -72,9 +72,17 @@ describe.each(subscribers)('a subscriber over %s whose connection is half open',
 
     proxy.halfOpen()
     const late = bounded.subscribe(`${channel} late`, () => heard.push('late'))
-    await expect(late).rejects.toMatchObject({ code: 'E_UNKNOWN_OUTCOME', key: `${channel} late` })
+    await expect(late).rejects.toMatchObject({
+      code: 'E_UNKNOWN_OUTCOME',
+      key: `${channel} late`,
+      message: `no answer to SUBSCRIBE ${channel} late within 200 ms: it may be under way`,
+    })
     for (let n = 0; n < 100; n++)
-      await expect(bounded.subscribe(channel, () => {})).rejects.toMatchObject({ code: 'E_NOT_SENT' })
+      await expect(bounded.subscribe(channel, () => {})).rejects.toMatchObject({
+        code: 'E_NOT_SENT',
+        key: channel,
+        message: `SUBSCRIBE ${channel} was not sent: an earlier one has no answer yet`,
+      })
     expect(asked).toBe(2)
 
     proxy.cut()

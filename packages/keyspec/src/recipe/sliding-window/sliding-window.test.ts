@@ -43,6 +43,24 @@ function limiterAt(limit: number, form: 'exact' | 'compact', per: '1m' | '1d' = 
 }
 
 describe.each(FORMS)('the %s form', (form) => {
+  test('of a limit that was lowered nothing remains until enough hits have gone, and never less than nothing', async () => {
+    const prefix = `${unique()}:`
+    const clock = { now: NOON }
+    const limitedTo = (limit: number) => {
+      const schema = { hits: slidingWindow('rate', { per: '1m', limit, form }) }
+      return open(schema, connection, { prefix, now: () => clock.now }).hits()
+    }
+    await limitedTo(10).take(6)
+    clock.now += 10_000
+    await limitedTo(10).take(4)
+    const lowered = limitedTo(5)
+    expect(await lowered.take()).toMatchObject({ allowed: false, remaining: 0, retryAfterMs: 50_000 })
+    expect(await lowered.peek()).toMatchObject({ remaining: 0 })
+    clock.now += 50_000
+    expect(await lowered.take()).toMatchObject({ allowed: true, remaining: 0 })
+    expect(await lowered.take()).toMatchObject({ allowed: false, remaining: 0, retryAfterMs: 10_000 })
+  })
+
   test('admits the limit in any minute, and says what remains and when to come back', async () => {
     const { hits, clock } = limiterAt(3, form)
     expect(await hits.take(2)).toEqual({

@@ -426,6 +426,26 @@ test('of the results the newest are kept, and what other programs left in the ha
   expect(await raw('ZRANGE', key('finished'), 0, -1)).toEqual(['8', '9', '10'])
 })
 
+test('of more results at once than are kept, the newest are', async () => {
+  const { queue, raw, key } = fresh()
+  await queue.add(Array.from({ length: 6 }, (_, index) => docket(`${index}`)))
+  const taken = await queue.take('w', 6)
+  await queue.completeAndTake('w', { completed: taken.map(({ id }) => ({ id, result: `r${id}` })), take: 0 })
+  expect(await raw('ZRANGE', key('finished'), 0, -1)).toEqual(['4', '5', '6'])
+  const done = (await raw('HGETALL', key('done'))) as string[]
+  expect(new Set(done)).toEqual(new Set(['4', 'r4', '5', 'r5', '6', 'r6']))
+})
+
+test('jobs that are all known ask nothing of the sequence', async () => {
+  const { queue, raw, key } = fresh()
+  const twice = { unique: ({ url }: { url: string }) => url }
+  expect(await queue.add([docket('a')], twice)).toMatchObject({ added: 1 })
+  await raw('DEL', key('last-id'))
+  await raw('LPUSH', key('last-id'), 'of another type')
+  expect(await queue.add([docket('a')], twice)).toEqual({ ids: ['1'], added: 0 })
+  await expect(queue.add([docket('b')], twice)).rejects.toMatchObject({ code: 'E_WRONG_TYPE' })
+})
+
 test('a worker gets back what it holds, after a lost answer', async () => {
   let now = 0
   const { queue, raw, key } = fresh({ now: () => now })
