@@ -426,6 +426,57 @@ test('of the results the newest are kept, and what other programs left in the ha
   expect(await raw('ZRANGE', key('finished'), 0, -1)).toEqual(['8', '9', '10'])
 })
 
+describe('of a failed job one field is kept', () => {
+  const Named = v.object({ id: v.number(), url: v.optional(v.unknown()) })
+  const declared = workQueue('q', json(Named), { lease: '1s', attempts: 1, id: 'id', failedField: 'url' })
+  function named() {
+    const prefix = `${unique()}:`
+    const clock = { now: 1_000 }
+    const queue = open({ declared }, fromNodeRedis(client), { prefix, now: () => clock.now }).declared()
+    const raw = (...command: [string, string, ...(string | number)[]]) => {
+      const [name, part, ...rest] = command
+      return server.command(name, `${prefix}q:${part}`, ...rest)
+    }
+    return { queue, clock, raw }
+  }
+
+  test('where it is text; else the whole job is', async () => {
+    const { queue, raw } = named()
+    await queue.add([{ url: 'https://a' }, { url: 7 }, {}])
+    await raw('RPUSH', 'waiting', '{"id":4,"url":"https://d","more":true}')
+    const taken = await queue.take('w', 4)
+    await queue.fail(
+      'w',
+      taken.map(({ id }) => id),
+      'no',
+    )
+    const failed = (await raw('HGETALL', 'failed')) as string[]
+    expect(
+      Object.fromEntries(failed.flatMap((id, at) => (at % 2 === 0 ? [[id, failed[at + 1]]] : []))),
+    ).toEqual({
+      1: 'https://a',
+      2: '{"id":2,"url":7}',
+      3: '{"id":3}',
+      4: 'https://d',
+    })
+    const kept = []
+    for await (const job of queue.failures()) kept.push(job)
+    expect(kept).toContainEqual({ id: '1', kept: 'https://a', error: 'no' })
+  })
+
+  test('of one whose leases ran out too', async () => {
+    const { queue, clock, raw } = named()
+    await queue.add([{ url: 'https://a' }])
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      await queue.take('w')
+      await queue.renew('w', ['1'])
+      clock.now += 2_000
+      await queue.recoverExpired()
+    }
+    expect(await raw('HGETALL', 'failed')).toEqual(['1', 'https://a'])
+  })
+})
+
 test('of more results at once than are kept, the newest are', async () => {
   const { queue, raw, key } = fresh()
   await queue.add(Array.from({ length: 6 }, (_, index) => docket(`${index}`)))
@@ -455,6 +506,14 @@ test('a worker gets back what it holds, after a lost answer', async () => {
   now = 5_000
   expect((await queue.held('w')).map(({ id }) => id)).toEqual(['1', '2'])
   expect(await raw('ZSCORE', key('deadlines'), 2)).toBe('14999')
+  // An even score: the worker was heard to have the job. That stays, at any time.
+  await queue.renew('w', ['1'])
+  for (now of [6_000, 6_001, 6_003]) {
+    await queue.held('w')
+    const score = Number(await raw('ZSCORE', key('deadlines'), 1))
+    expect(score % 2).toBe(0)
+    expect([now + 10_000, now + 9_999]).toContain(score)
+  }
   expect(await queue.held('nobody')).toEqual([])
   const running = []
   for await (const each of queue.inProgress()) running.push(each)
