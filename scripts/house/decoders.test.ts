@@ -21,8 +21,10 @@ test.each([
 // The decoders themselves, the adapters, which make replies, and the suite, whose assertions look at them.
 const READS_FORMS = /\/connection\/(?:reply\.ts|client\/)|\/testing\//
 
-test('the library casts no reply: it reads each by a decoder', () => {
-  const sources = sourcesIn('packages/keyspec/src').filter((path) => !READS_FORMS.test(path))
+test('the library and its tools cast no reply: they read each by a decoder', () => {
+  const sources = ['keyspec', 'inspect', 'cli']
+    .flatMap((name) => sourcesIn(`packages/${name}/src`))
+    .filter((path) => !READS_FORMS.test(path))
   expect(sources.length).toBeGreaterThan(100)
   expect(sources.flatMap((path) => castsOf(textOf(path)).map((cast) => `${path}: ${cast}`))).toEqual([])
 })
@@ -54,7 +56,7 @@ function sourcesIn(folder: string): string[] {
   return filesIn(folder).filter((path) => path.endsWith('.ts') && !/\.test(-d)?\.ts$/.test(path))
 }
 
-const ASKS = /(?:\.(?:send|read|write)|\b(?:run|evaluate|sendKnown|writeWithLifetime))\(/
+const ASKS = /(?:\b(?:ask|askBytes)|\.(?:send|read|write)|\b(?:run|evaluate|sendKnown|writeWithLifetime))\(/
 
 /** The casts whose operand asks the server, or is a name that the file declares as a reply. */
 function castsOf(text: string): string[] {

@@ -42,6 +42,7 @@ export { wrapConnection } from './connection/wrap.ts'
 
 // Codecs: between a value and its bytes.
 export { bytesCodec, textCodec } from './codec/codec.ts'
+export { decodeStored } from './codec/readable.ts'
 
 // Scripts: a Lua file as a typed function.
 export {

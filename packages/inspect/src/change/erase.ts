@@ -4,6 +4,7 @@ import { operation, type Operation, Progress, type Steps } from '../operation/op
 import { type EraseResult, type EraseShare, EraseSums } from './erase-sums.ts'
 import { besides } from '../match/own-key.ts'
 import { namesOf, type Names } from '../match/rename-rules.ts'
+import { numberOf } from '../scan/replies.ts'
 import { OptionError } from '../scan/option-error.ts'
 import { throttle } from '../scan/throttle.ts'
 import {
@@ -118,7 +119,7 @@ async function* eraseBeside(
       if (beside === undefined || !(built.has(beside.of) || selection.has(beside.of))) continue
       const { entry, spec } = selection.owner(beside.of) ?? {}
       if (spec === undefined || (spec.external !== undefined && !external)) continue
-      const count = (await connection.send(['UNLINK', key], ONE_KEY)) as number
+      const count = await numberOf(connection, ['UNLINK', key], ONE_KEY)
       if (beside.is !== 'aside' || count === 0) continue
       const forever = spec.lifetime.ttlMs === 'forever'
       gone.push({ entry, program: undefined, forever, spared: false, keys: count, bytes: 0, samples: [] })
@@ -178,11 +179,11 @@ async function unlink(
   connection: Connection,
   orders: readonly (readonly (Buffer | string)[])[],
 ): Promise<number> {
-  if (!connection.cluster) return (await connection.send(['UNLINK', ...orders.flat()], ALL_KEYS)) as number
+  if (!connection.cluster) return numberOf(connection, ['UNLINK', ...orders.flat()], ALL_KEYS)
   const counts = await Promise.all(
     orders.map(async (names) => {
       let count = 0
-      for (const name of names) count += (await connection.send(['UNLINK', name], ONE_KEY)) as number
+      for (const name of names) count += await numberOf(connection, ['UNLINK', name], ONE_KEY)
       return count
     }),
   )

@@ -1,5 +1,7 @@
 import { type Codec, type Connection, ServerError } from 'keyspec'
-import { ONE_KEY, ONE_KEY_BYTES } from 'keyspec/extend'
+import { bytesReply, decodeReply, decodeStored, ONE_KEY, ONE_KEY_BYTES, optionalReply } from 'keyspec/extend'
+import { escapeKey } from '../match/key-name.ts'
+import { numberOf } from '../scan/replies.ts'
 import type { RenameRule } from '../match/rename-rules.ts'
 import type { KeyFacts } from '../scan/scan.ts'
 
@@ -18,9 +20,10 @@ export async function checkKey(
   if (!decodes || spec.external !== undefined || spec.type !== 'string') return undefined
   if (type !== 'string') return 'undecodable'
   try {
-    if (((await connection.send(['STRLEN', key], ONE_KEY)) as number) > MOST_BYTES) return undefined
-    const stored = (await connection.send(['GET', key], ONE_KEY_BYTES)) as Buffer | null
-    return stored === null
+    if ((await numberOf(connection, ['STRLEN', key], ONE_KEY)) > MOST_BYTES) return undefined
+    const reply = await connection.send(['GET', key], ONE_KEY_BYTES)
+    const stored = decodeReply(optionalReply(bytesReply), reply, escapeKey(key))
+    return stored === undefined
       ? undefined
       : isDecodable(spec.codec as Codec<unknown>, stored)
         ? 'decoded'
@@ -34,7 +37,7 @@ export async function checkKey(
 
 function isDecodable(codec: Codec<unknown>, stored: Buffer): boolean {
   try {
-    codec.decode((codec.bytes ? stored : stored.toString()) as string & Buffer)
+    decodeStored(codec, stored)
     return true
   } catch {
     return false

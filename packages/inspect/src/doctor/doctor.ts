@@ -1,5 +1,5 @@
 import { type Connection, type Schema, ServerError } from 'keyspec'
-import { NO_KEY } from 'keyspec/extend'
+import { decodeReply, NO_KEY, textReply } from 'keyspec/extend'
 import { access, permissions } from './access.ts'
 import type { Diagnosis } from './diagnosis.ts'
 import { health } from './health.ts'
@@ -66,7 +66,7 @@ export function* diagnose(
 
 async function addressOf(master: Connection, index: number): Promise<string> {
   try {
-    const nodes = (await master.send(['CLUSTER', 'NODES'], NO_KEY)) as string
+    const nodes = decodeReply(textReply, await master.send(['CLUSTER', 'NODES'], NO_KEY))
     const own = nodes.split('\n').find((line) => line.includes('myself'))
     return own?.split(' ')[1]?.split('@')[0] ?? `master ${index + 1}`
   } catch (error) {

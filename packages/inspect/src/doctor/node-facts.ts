@@ -1,5 +1,6 @@
 import { type Connection, ServerError } from 'keyspec'
-import { NO_KEY, type Reply } from 'keyspec/extend'
+import { decodeReply, integerReply, NO_KEY, type Reply, type ReplyDecoder, textReply } from 'keyspec/extend'
+import { namedReply, textsReply, timeReply } from '../scan/replies.ts'
 
 /** What a server says of itself; what the user may not ask is missing, and stands in `unseen`. */
 export interface NodeFacts {
@@ -38,29 +39,32 @@ const PARAMETERS = [
 /** Asks a server for all that a diagnosis looks at: reads only, each by itself, and a refusal ends none of the others. */
 export async function nodeFacts(node: Connection): Promise<NodeFacts> {
   const unseen: { command: string; words: string }[] = []
-  const ask = async (...command: string[]): Promise<Reply | undefined> => {
+  const ask = async <T>(
+    decoder: ReplyDecoder<T>,
+    ...command: readonly [string, ...string[]]
+  ): Promise<T | undefined> => {
     try {
-      return await node.send(command, NO_KEY)
+      return decodeReply(decoder, await node.send(command, NO_KEY))
     } catch (error) {
       if (!(error instanceof ServerError)) throw error
       unseen.push({ command: command.join(' '), words: error.reply })
       return undefined
     }
   }
-  const info = fields(await ask('INFO'))
+  const info = fields(await ask(textReply, 'INFO'))
   const before = Date.now()
-  const time = (await ask('TIME')) as readonly string[] | undefined
+  const time = await ask(timeReply, 'TIME')
   const after = Date.now()
-  const user = (await ask('ACL', 'WHOAMI')) as string | undefined
-  const described = user === undefined ? undefined : await ask('ACL', 'GETUSER', user)
+  const user = await ask(textReply, 'ACL', 'WHOAMI')
+  const described = user === undefined ? undefined : await ask(namedReply, 'ACL', 'GETUSER', user)
   const config = new Map<string, string>()
   for (const parameter of PARAMETERS) {
-    const pair = (await ask('CONFIG', 'GET', parameter)) as readonly string[] | undefined
+    const pair = await ask(textsReply, 'CONFIG', 'GET', parameter)
     if (pair?.[1] !== undefined) config.set(parameter, pair[1])
     // Who may not ask for one may not ask for any.
     if (pair === undefined) break
   }
-  const slow = await ask('SLOWLOG', 'LEN')
+  const slow = await ask(integerReply, 'SLOWLOG', 'LEN')
   const mayEval = await mayRun(node)
   return {
     info,
@@ -69,14 +73,15 @@ export async function nodeFacts(node: Connection): Promise<NodeFacts> {
       time === undefined
         ? undefined
         : {
-            aheadMs: Number(time[0]) * 1000 + Number(time[1]) / 1000 - (before + after) / 2,
+            aheadMs: time - (before + after) / 2,
             roundTripMs: after - before,
           },
     user,
     userFlags: flagsOf(described),
     mayEval,
-    slowCalls: typeof slow === 'number' ? slow : undefined,
-    cluster: info.get('cluster_enabled') === '1' ? fields(await ask('CLUSTER', 'INFO')) : undefined,
+    slowCalls: slow,
+    cluster:
+      info.get('cluster_enabled') === '1' ? fields(await ask(textReply, 'CLUSTER', 'INFO')) : undefined,
     unseen,
   }
 }
@@ -93,8 +98,8 @@ async function mayRun(node: Connection): Promise<boolean> {
 }
 
 /** The lines `name:value` of INFO and its like. */
-function fields(reply: Reply | undefined): Map<string, string> {
-  const lines = typeof reply === 'string' ? reply.split(/\r?\n/) : []
+function fields(text = ''): Map<string, string> {
+  const lines = text.split(/\r?\n/)
   return new Map(
     lines.flatMap((line): [string, string][] => {
       const at = line.indexOf(':')
@@ -103,8 +108,7 @@ function fields(reply: Reply | undefined): Map<string, string> {
   )
 }
 
-function flagsOf(described: Reply | undefined): readonly string[] | undefined {
-  if (!Array.isArray(described)) return undefined
-  const flags: unknown = described[described.indexOf('flags') + 1]
+function flagsOf(described: ReadonlyMap<string, Reply> | undefined): readonly string[] | undefined {
+  const flags = described?.get('flags')
   return Array.isArray(flags) ? flags.map(String) : undefined
 }

@@ -1,19 +1,19 @@
 import { operation, type Operation, Progress, type Step, type Steps } from '../operation/operation.ts'
-import { type Connection, type Schema, ServerError } from 'keyspec'
-import { type OwnedPattern, patternsOf as ownedBy } from 'keyspec/extend'
-import { type DecodedPart, failureIn, mayFail, withoutStacks } from './decoded.ts'
+import { type Connection, type KeySpec, type Schema, ServerError } from 'keyspec'
+import { type OwnedPattern, patternsOf } from 'keyspec/extend'
+import { mayFail } from './decoded.ts'
 import type { Eviction } from '../scan/eviction.ts'
-import { type Fault, faultsOf, whereUndecodable } from './fault.ts'
-import { FaultGroup, type Finding, joinStrays, noteStray, type Stray, strayFinding } from './finding.ts'
-import { guess, Guesses } from '../match/guess.ts'
+import { faultsOf } from './fault.ts'
+import type { Finding } from './finding.ts'
 import { matcher } from '../match/matcher.ts'
 import { keptForRename } from '../match/own-key.ts'
 import { namesOf } from '../match/rename-rules.ts'
-import type { StoredValue } from '../scan/peek.ts'
 import { countOf, isConnection, type KeySource, sourceOf } from '../scan/source.ts'
 import { throttle } from '../scan/throttle.ts'
 import { underTwoNames } from './two-names.ts'
-import type { KeyFacts, ScanOptions } from '../scan/scan.ts'
+import type { ScanOptions } from '../scan/scan.ts'
+import { Notes } from './notes.ts'
+import { type OwnedKey, ValueReading } from './value-reading.ts'
 
 /** How an audit goes. */
 export interface AuditOptions extends Omit<ScanOptions, 'facts' | 'prefix'> {
@@ -68,128 +68,84 @@ async function* audited(
   from: Connection | KeySource,
   options: AuditOptions,
 ): Steps<AuditResult, AuditStep> {
-  const { prefix = '', values = true, each = false } = options
+  const { prefix = '', each = false } = options
   const { match } = matcher(schema, prefix)
-  const names = namesOf(schema, prefix)
-  const all = [...ownedBy(schema, prefix)]
-  const hasBudget = all.some(({ spec }) => spec.budgetBytes !== undefined)
-  const fallible = new Set(
-    all
-      .filter(({ spec }) => values && spec.external === undefined && mayFail(spec.codec))
-      .map(({ spec }) => spec),
-  )
+  const patterns = [...patternsOf(schema, prefix)]
+  const hasBudget = patterns.some(({ spec }) => spec.budgetBytes !== undefined)
+  const fallible = fallibleOf(patterns, options)
   const source = sourceOf(from)
   const eviction = await source.eviction()
-  const read = valueReader()
-  const rest = throttle(options.maxLoad, options.signal)
-  const groups = new Map<string, FaultGroup>()
-  const strays = new Guesses<Stray>(() => ({ count: 0, samples: [] }), joinStrays)
+  const notes = new Notes(prefix, each)
+  const reading = new ValueReading(source, options, notes)
+  const beside = isConnection(from) ? besides(schema, from, options, notes) : undefined
   const prefixBytes = Buffer.byteLength(prefix)
-  const sums = { keys: 0, decoded: 0, notDecoded: 0 }
-  const result = (): AuditResult => ({ ...sums, eviction })
+  let keys = 0
+  const result = (): AuditResult => {
+    const { decoded, notDecoded } = reading
+    return { keys, decoded, notDecoded, eviction }
+  }
   const progress = new Progress(result)
   const atFirst = isConnection(from) ? await totalOf(source, options) : undefined
   const total = async () => (isConnection(from) ? atFirst : totalOf(source, options))
 
-  const note = (fault: Fault, key: Buffer): Finding | undefined => {
-    const isOfEntry = fault.code === 'evictable'
-    const alone = each && !isOfEntry
-    if (alone) {
-      const group = new FaultGroup(fault)
-      group.add(key, fault.amount)
-      return group.finding()
-    }
-    const id = `${fault.code}\0${fault.owned.entry}\0${isOfEntry ? '' : fault.owned.pattern.text}\0${fault.detail ?? ''}`
-    let group = groups.get(id)
-    if (group === undefined) groups.set(id, (group = new FaultGroup(fault)))
-    group.add(key, fault.amount)
-    return undefined
-  }
-
-  const judged = (values: readonly StoredValue[], of: readonly Known[], from: number): Finding[] =>
-    withoutStacks(() => {
-      const findings: Finding[] = []
-      for (const [index, value] of values.entries()) {
-        const { seen, owned } = of[from + index]!
-        // It has gone, or become something else, since it was seen.
-        if (value.type !== seen.type) continue
-        sums.decoded += 1
-        if (value.omitted > 0) sums.notDecoded += 1
-        const failed = read(owned, value)
-        if (failed === undefined) continue
-        const finding = note({ code: 'undecodable', owned, detail: whereUndecodable(failed) }, seen.key)
-        if (finding !== undefined) findings.push(finding)
-      }
-      return findings
-    })
-
-  const settled = async ({ known, answers, first }: Reading): Promise<Finding[]> => {
-    const findings: Finding[] = []
-    let at = 0
-    for (let next = await first; next.done !== true; next = await answers.next()) {
-      findings.push(...judged(next.value, known, at))
-      at += next.value.length
-    }
-    return findings
-  }
-
-  let reading: Reading | undefined
   const facts = ['ttl', ...(hasBudget ? (['memory'] as const) : [])] as const
   for await (const { keys: batch } of source.steps({ ...options, prefix, facts })) {
     const findings: Finding[] = []
-    const readable: Known[] = []
-    const old: Known[] = []
+    const sound: OwnedKey[] = []
+    const old: OwnedKey[] = []
     for (const seen of batch) {
-      sums.keys += 1
+      keys += 1
       const owned = seen.name === undefined ? undefined : match(seen.name)
       if (owned === undefined) {
         const rest = seen.key.subarray(prefixBytes)
-        if (keptForRename(rest) !== undefined) continue
-        if (each) {
-          const stray: Stray = { count: 0, samples: [] }
-          noteStray(stray, seen.key)
-          findings.push(strayFinding(prefix, guess(rest), stray))
-        } else noteStray(strays.at(rest), seen.key)
+        if (keptForRename(rest) === undefined) findings.push(...notes.stray(seen.key, rest))
         continue
       }
-      let sound = true
+      let isSound = true
       for (const fault of faultsOf(seen, owned, eviction)) {
-        sound &&= fault.code !== 'wrong-type' && fault.code !== 'external-shape'
-        const finding = note(fault, seen.key)
-        if (finding !== undefined) findings.push(finding)
+        isSound &&= fault.code !== 'wrong-type' && fault.code !== 'external-shape'
+        findings.push(...notes.fault(fault, seen.key))
       }
-      if (owned.legacy && isConnection(from)) old.push({ seen, owned })
-      const { compare } = owned.spec
-      if (sound && compare !== undefined && !owned.legacy && isConnection(from)) {
-        const { text, parse } = owned.pattern
-        const before = text.slice(0, text.length - owned.spec.pattern.text.length)
-        for (const { detail, amount } of await rest(() => compare(from, parse(seen.name!)!, before))) {
-          const finding = note({ code: 'inconsistent', owned, detail, amount }, seen.key)
-          if (finding !== undefined) findings.push(finding)
-        }
-      }
-      if (sound && fallible.has(owned.spec)) readable.push({ seen, owned })
+      if (owned.legacy) old.push({ seen, owned })
+      if (isSound) sound.push({ seen, owned })
     }
-    if (old.length > 0 && isConnection(from))
-      for (const { seen, owned } of await rest(() => underTwoNames(from, old, names))) {
-        const finding = note({ code: 'two-names', owned }, seen.key)
-        if (finding !== undefined) findings.push(finding)
-      }
-    const before = reading
-    reading = readable.length === 0 ? undefined : asked(source, readable, options)
-    if (before !== undefined) findings.push(...(await settled(before)))
-    // Where all of the server's time may be taken, it reads values while the next step is looked at.
-    if (reading !== undefined && options.maxLoad !== 1) {
-      findings.push(...(await settled(reading)))
-      reading = undefined
-    }
-    yield progress.step(sums.keys, await total(), { findings })
+    if (beside !== undefined) findings.push(...(await beside(sound, old)))
+    findings.push(...(await reading.step(sound.filter(({ owned }) => fallible.has(owned.spec)))))
+    yield progress.step(keys, await total(), { findings })
   }
-  const late = reading === undefined ? [] : await settled(reading)
-  const found = [...groups.values()].map((group) => group.finding())
-  for (const [pattern, stray] of strays) found.push(strayFinding(prefix, pattern, stray))
-  yield progress.step(sums.keys, await total(), { findings: [...late, ...found.sort(worstFirst)] })
+  const late = await reading.end()
+  yield progress.step(keys, await total(), { findings: [...late, ...notes.rest()] })
   return result()
+}
+
+/** Returns the keys of a schema whose values are read: those that could be wrong. */
+function fallibleOf(
+  patterns: readonly OwnedPattern[],
+  { values = true }: AuditOptions,
+): ReadonlySet<KeySpec> {
+  const isRead = ({ spec }: OwnedPattern) => values && spec.external === undefined && mayFail(spec.codec)
+  return new Set(patterns.filter(isRead).map(({ spec }) => spec))
+}
+
+/** Returns a function that holds sound keys against others of their entry, and old names against the newer ones. */
+function besides(schema: Schema, connection: Connection, options: AuditOptions, notes: Notes) {
+  const names = namesOf(schema, options.prefix ?? '')
+  const rest = throttle(options.maxLoad, options.signal)
+  return async (sound: readonly OwnedKey[], old: readonly OwnedKey[]): Promise<Finding[]> => {
+    const findings: Finding[] = []
+    for (const { seen, owned } of sound) {
+      const { compare } = owned.spec
+      if (compare === undefined || owned.legacy) continue
+      const { text, parse } = owned.pattern
+      const before = text.slice(0, text.length - owned.spec.pattern.text.length)
+      for (const { detail, amount } of await rest(() => compare(connection, parse(seen.name!)!, before)))
+        findings.push(...notes.fault({ code: 'inconsistent', owned, detail, amount }, seen.key))
+    }
+    if (old.length > 0)
+      for (const { seen, owned } of await rest(() => underTwoNames(connection, old, names)))
+        findings.push(...notes.fault({ code: 'two-names', owned }, seen.key))
+    return findings
+  }
 }
 
 /** Returns how many keys there are to look at; `undefined` where that is unknown, or the user may not ask. */
@@ -205,40 +161,4 @@ async function totalOf(
     if (error instanceof ServerError) return undefined
     throw error
   }
-}
-
-interface Known {
-  readonly seen: KeyFacts
-  readonly owned: OwnedPattern
-}
-
-/** Values that are being read. */
-interface Reading {
-  readonly known: readonly Known[]
-  readonly answers: AsyncIterator<readonly StoredValue[]>
-  readonly first: Promise<IteratorResult<readonly StoredValue[]>>
-}
-
-function asked(source: KeySource, known: readonly Known[], options: AuditOptions): Reading {
-  const keys = known.map(({ seen }) => seen)
-  const answers = source.values(keys, options)[Symbol.asyncIterator]()
-  const first = answers.next()
-  // Whoever has seen enough never asks what became of it.
-  first.catch(() => undefined)
-  return { known, answers, first }
-}
-
-/** Decodes values with the codecs of their entries; answers for each what could not be read. */
-function valueReader() {
-  const readers = new Map<OwnedPattern, (value: StoredValue) => DecodedPart | undefined>()
-  return (owned: OwnedPattern, value: StoredValue): DecodedPart | undefined => {
-    let reader = readers.get(owned)
-    if (reader === undefined) readers.set(owned, (reader = failureIn(owned.spec.codec)))
-    return reader(value)
-  }
-}
-
-function worstFirst(a: Finding, b: Finding): number {
-  if (a.severity !== b.severity) return a.severity === 'error' ? -1 : 1
-  return b.count - a.count || (a.pattern ?? '').localeCompare(b.pattern ?? '')
 }

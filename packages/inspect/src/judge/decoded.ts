@@ -1,5 +1,6 @@
 import type { Codec, KeySpec } from 'keyspec'
-import { fieldsOf, type Reply } from 'keyspec/extend'
+import { bytesReply, decodeStored, fieldsOf, type Reply } from 'keyspec/extend'
+import { entriesReply } from '../scan/replies.ts'
 import type { StoredValue } from '../scan/peek.ts'
 
 /** An element of a value, and what its codec makes of it. */
@@ -28,8 +29,8 @@ export function decoderOf(codec: KeySpec['codec']): (peeked: StoredValue) => Gen
   const fields = fieldsOf(byField)
   return function* (peeked) {
     if (peeked.type === 'stream') {
-      for (const entry of peeked.elements as readonly (readonly [Reply, readonly Reply[]])[]) {
-        for (const part of inFields(entry[1])) yield { ...part, id: String(entry[0]) }
+      for (const [id, flat] of entriesReply(peeked.elements)) {
+        for (const part of inFields(flat)) yield { ...part, id: String(id) }
       }
     } else yield* inFields(peeked.elements)
   }
@@ -38,7 +39,7 @@ export function decoderOf(codec: KeySpec['codec']): (peeked: StoredValue) => Gen
     for (let at = 0; at < flat.length; at += 2) {
       const field = String(flat[at])
       yield {
-        ...decode(fields.at(field), flat[at + 1] as Buffer),
+        ...decode(fields.at(field), bytesReply(flat[at + 1]!)),
         field,
         named: field !== '*' && Object.hasOwn(byField, field),
       }
@@ -91,14 +92,12 @@ function soundness(codec: KeySpec['codec']): (value: StoredValue) => boolean {
   const inFields = (flat: readonly Reply[]) => {
     for (let at = 0; at < flat.length; at += 2) {
       const known = fields.at(String(flat[at]))
-      if (known !== undefined && !isReadable(known, flat[at + 1] as Buffer)) return false
+      if (known !== undefined && !isReadable(known, bytesReply(flat[at + 1]!))) return false
     }
     return true
   }
   return ({ type, elements: found }) =>
-    type === 'stream'
-      ? (found as readonly (readonly [Reply, readonly Reply[]])[]).every(([, flat]) => inFields(flat))
-      : inFields(found)
+    type === 'stream' ? entriesReply(found).every(([, flat]) => inFields(flat)) : inFields(found)
 }
 
 function* elements(codec: Codec<any, any>, { type, elements }: StoredValue): Generator<DecodedPart> {
@@ -114,19 +113,15 @@ function* elements(codec: Codec<any, any>, { type, elements }: StoredValue): Gen
 function decode(codec: Codec<any, any> | undefined, stored: Buffer): DecodedPart {
   if (codec === undefined) return { stored, codec: undefined, failed: false }
   try {
-    return { stored, codec: codec.name, value: read(codec, stored), failed: false }
+    return { stored, codec: codec.name, value: decodeStored(codec, stored), failed: false }
   } catch {
     return { stored, codec: codec.name, failed: true }
   }
 }
 
-function read(codec: Codec<any, any>, stored: Buffer): unknown {
-  return codec.decode((codec.bytes ? stored : stored.toString()) as string & Buffer)
-}
-
 function isReadable(codec: Codec<any, any>, stored: Buffer): boolean {
   try {
-    read(codec, stored)
+    decodeStored(codec, stored)
     return true
   } catch {
     return false

@@ -4,6 +4,7 @@ import { type DecodedPart, decoderOf } from './decoded.ts'
 import { evictionOf } from '../scan/eviction.ts'
 import { type Fault, faultsOf, whereUndecodable, type FindingCode } from './fault.ts'
 import { FaultGroup } from './finding.ts'
+import { numberOf } from '../scan/replies.ts'
 import { decodeKey } from '../match/key-name.ts'
 import { matcher } from '../match/matcher.ts'
 import { keptForRename } from '../match/own-key.ts'
@@ -71,7 +72,7 @@ export async function explain(
   const [[seen], eviction, slot] = await Promise.all([
     inspectKeys(connection, [key], ['ttl', 'memory', 'encoding', 'idle']),
     evictionOf(connection),
-    connection.cluster ? connection.send(['CLUSTER', 'KEYSLOT', key], NO_KEY) : undefined,
+    connection.cluster ? numberOf(connection, ['CLUSTER', 'KEYSLOT', key], NO_KEY) : undefined,
   ])
   const faults: Fault[] =
     seen === undefined || owned === undefined ? [] : [...faultsOf(seen, owned, eviction)]
@@ -115,7 +116,7 @@ export async function explain(
     }),
     nearest:
       owned === undefined && name !== undefined && ownUse === undefined ? nearest(schema, prefix, name) : [],
-    slot: slot as number | undefined,
+    slot,
   }
 }
 

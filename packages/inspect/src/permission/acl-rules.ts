@@ -1,5 +1,6 @@
 import { type Connection, ServerError } from 'keyspec'
-import { NO_KEY, type Reply } from 'keyspec/extend'
+import { decodeReply, NO_KEY, optionalReply, type Reply } from 'keyspec/extend'
+import { namedReply, textsReply } from '../scan/replies.ts'
 
 /** One permission that a user needs, as an ACL rule that gives it and nothing else. */
 export interface Permission {
@@ -26,26 +27,23 @@ export interface UserRules {
 /** Reads the rules of a user; `undefined` where they may not be read, or selectors (Redis 7) say more than they do. */
 export async function userRules(node: Connection, user: string): Promise<UserRules | undefined> {
   try {
-    const flat = (await node.send(['ACL', 'GETUSER', user], NO_KEY)) as readonly Reply[] | null
-    if (flat === null) return undefined
-    const field = (name: string) => flat[flat.indexOf(name) + 1]
-    const selectors = flat.includes('selectors') ? (field('selectors') as readonly Reply[]) : []
-    if (selectors.length > 0) return undefined
-    const commands = words(field('commands'))
+    const fields = decodeReply(optionalReply(namedReply), await node.send(['ACL', 'GETUSER', user], NO_KEY))
+    if (fields === undefined || words(fields.get('selectors')).length > 0) return undefined
+    const commands = words(fields.get('commands'))
     const categories = new Map<string, ReadonlySet<string>>()
     for (const rule of commands) {
       const category = /^[+-]@(?!all$)(.+)$/.exec(rule)?.[1]
       if (category === undefined || categories.has(category)) continue
-      const names = (await node.send(['ACL', 'CAT', category], NO_KEY)) as readonly string[]
+      const names = decodeReply(textsReply, await node.send(['ACL', 'CAT', category], NO_KEY))
       categories.set(category, new Set(names))
     }
-    const keys = words(field('keys')).flatMap((each) => {
+    const keys = words(fields.get('keys')).flatMap((each) => {
       if (each.startsWith('%')) return /^%(RW|WR)~(.*)$/s.exec(each)?.[2] ?? []
       return each.replace(/^~/, '')
     })
-    const channels = words(field('channels')).map((each) => each.replace(/^&/, ''))
-    const isWhole = (name: string) =>
-      (field('flags') as readonly string[] | undefined)?.includes(name) === true
+    const channels = words(fields.get('channels')).map((each) => each.replace(/^&/, ''))
+    const flags = words(fields.get('flags'))
+    const isWhole = (name: string) => flags.includes(name)
     return {
       commands,
       keys: isWhole('allkeys') ? ['*'] : keys,

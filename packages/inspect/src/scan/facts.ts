@@ -1,5 +1,5 @@
 import { type Connection, ServerError } from 'keyspec'
-import { ONE_KEY, type Reply, type Shape } from 'keyspec/extend'
+import { decodeReply, integerReply, ONE_KEY, type Reply, type Shape } from 'keyspec/extend'
 import { decodeKey } from '../match/key-name.ts'
 
 /** What is asked of every key beside its type. */
@@ -48,10 +48,13 @@ function keyFacts(key: Buffer, type: string, asked: readonly Fact[], values: rea
   const seen: WritableFacts = { key, name: decodeKey(key), type }
   for (const [index, fact] of asked.entries()) {
     const value = values[index]!
-    if (fact === 'ttl') seen.ttlMs = ttlOf(value as number)
-    else if (fact === 'memory') seen.bytes = value as number
-    else if (fact === 'encoding') seen.encoding = String(value)
-    else seen.idleMs = idleOf(value as number)
+    if (fact === 'encoding') seen.encoding = String(value)
+    else {
+      const number = decodeReply(integerReply, value, seen.name)
+      if (fact === 'ttl') seen.ttlMs = ttlOf(number)
+      else if (fact === 'memory') seen.bytes = number
+      else seen.idleMs = idleOf(number)
+    }
   }
   return seen
 }

@@ -1,5 +1,17 @@
 import { type Connection, ServerError } from 'keyspec'
-import { type Argument, type Command, ONE_KEY, ONE_KEY_BYTES, type Reply } from 'keyspec/extend'
+import {
+  anyReply,
+  type Argument,
+  arrayReply,
+  type Command,
+  decodeReply,
+  ONE_KEY,
+  ONE_KEY_BYTES,
+  type Reply,
+  type ReplyDecoder,
+  tupleReply,
+} from 'keyspec/extend'
+import { numberOf } from './replies.ts'
 
 /** The beginning of a value, as it is stored. */
 export interface StoredValue {
@@ -36,10 +48,10 @@ export function peeker({ most = 10, limitBytes = 2 ** 20 }: PeekOptions = {}) {
     const read = READ[type]
     if (read === undefined) return { type, count: 0, omitted: 0, elements: [] }
     try {
-      const count = (await connection.send([read.count, name], ONE_KEY)) as number
+      const count = await numberOf(connection, [read.count, name], ONE_KEY)
       if (type === 'string' && count > limitBytes) return { type, count, omitted: 1, elements: [] }
       const reply = await connection.send(read.command(name, String(most)), ONE_KEY_BYTES)
-      return { type, count, ...within(read.elements(reply), read.width, most, limitBytes) }
+      return { type, count, ...within(decodeReply(read.elements, reply), read.width, most, limitBytes) }
     } catch (error) {
       // It has just become something else.
       if (error instanceof ServerError && error.code === 'E_WRONG_TYPE')
@@ -55,11 +67,12 @@ interface Read {
   readonly count: string
   readonly width: number
   command(name: Argument, most: string): Command
-  elements(reply: Reply): readonly Reply[]
+  readonly elements: ReplyDecoder<readonly Reply[]>
 }
 
-const whole = (reply: Reply) => (reply ?? []) as readonly Reply[]
-const scanned = (reply: Reply) => (reply as readonly [Reply, readonly Reply[]])[1]
+const whole: ReplyDecoder<readonly Reply[]> = (reply) => (reply === null ? [] : arrayReply(reply))
+const scanned: ReplyDecoder<readonly Reply[]> = (reply) => pageOfScan(reply)[1]
+const pageOfScan = tupleReply(anyReply, arrayReply)
 
 const READ: { readonly [type: string]: Read } = {
   string: {

@@ -1,5 +1,6 @@
 import type { Connection } from 'keyspec'
 import { NO_KEY } from 'keyspec/extend'
+import { numberOf } from './replies.ts'
 
 /** How many keys each master has, and how many of the sample are its part. */
 export async function shares(
@@ -16,7 +17,7 @@ export async function shares(
 
 /** How many keys each of the masters has, those that have run out and are not yet removed among them. */
 export async function sizesOf(masters: readonly Connection[]): Promise<number[]> {
-  return Promise.all(masters.map(async (master) => (await master.send(['DBSIZE'], NO_KEY)) as number))
+  return Promise.all(masters.map((master) => numberOf(master, ['DBSIZE'], NO_KEY)))
 }
 
 // So that the spread of its values can be told.

@@ -1,5 +1,6 @@
 import { type Connection, ServerError } from 'keyspec'
 import {
+  arrayReply,
   bytesReply,
   int,
   integerReply,
@@ -103,6 +104,6 @@ const valuesScript = script('inspect/values', {
 
 function storedValue(type: string, answer: Reply): StoredValue {
   if (typeof answer === 'number') return { type: 'none', omitted: 0, elements: [] }
-  const [omitted, ...elements] = answer as readonly [number, ...Reply[]]
-  return { type, omitted, elements }
+  const [omitted, ...elements] = arrayReply(answer)
+  return { type, omitted: integerReply(omitted!), elements }
 }

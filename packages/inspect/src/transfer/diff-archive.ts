@@ -1,5 +1,5 @@
 import type { Connection } from 'keyspec'
-import { milliseconds, NO_KEY } from 'keyspec/extend'
+import { milliseconds } from 'keyspec/extend'
 import type { ArchiveRecord } from './archive/archive.ts'
 import { keyTable, partOf } from './archive/key-table.ts'
 import { stateIn, statesOf } from './archive/key-state.ts'
@@ -7,6 +7,7 @@ import { type ArchiveSource, readArchive } from './archive/read.ts'
 import { sameValue } from './archive/same-value.ts'
 import { decodeKey } from '../match/key-name.ts'
 import { decodeDump } from '../rdb/decode-dump.ts'
+import { serverTime } from '../scan/replies.ts'
 import { findKeys, type Selection } from '../scan/selection.ts'
 import { throttle } from '../scan/throttle.ts'
 import { type Compared, type Difference, type DiffOptions, judged, settled } from './difference.ts'
@@ -22,7 +23,7 @@ export async function* archiveCompared(
   const { maxLoad, signal } = options
   const toleranceMs = milliseconds(options.ttlTolerance ?? '5s')
   const rest = throttle(maxLoad, signal)
-  const skewMs = (await timeOf(here)) - Date.now()
+  const skewMs = (await serverTime(here)) - Date.now()
   const settle = (key: Buffer, entry: string | undefined, record: ArchiveRecord | undefined) =>
     settled(key, entry, toleranceMs, async () => {
       const [a] = await rest(() => statesOf(here, [key]))
@@ -88,9 +89,4 @@ function isChosen(selection: Selection, key: Buffer): boolean {
   if (name !== undefined) return selection.has(name)
   const start = Buffer.from(selection.scanned ?? '')
   return selection.has(undefined) && key.subarray(0, start.length).equals(start)
-}
-
-async function timeOf(connection: Connection): Promise<number> {
-  const [seconds, micros] = (await connection.send(['TIME'], NO_KEY)) as [string, string]
-  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
 }

@@ -1,6 +1,16 @@
 import { type Connection, KeyspecError, ServerError } from 'keyspec'
-import { arrayReply, flag, NO_KEY, ONE_KEY, type Reply, script, textArgument as text } from 'keyspec/extend'
+import {
+  arrayReply,
+  decodeReply,
+  flag,
+  integerReply,
+  ONE_KEY,
+  type Reply,
+  script,
+  textArgument as text,
+} from 'keyspec/extend'
 import { decodeKey, escapeKey } from '../../match/key-name.ts'
+import { serverTime } from '../../scan/replies.ts'
 import { dumpVersionOf } from './archive.ts'
 import { PACKED_HEAD } from './dump.ts'
 import * as lua from './lua.gen.ts'
@@ -40,7 +50,7 @@ export async function restoreKeys(
   }
   const kept: Buffer[] = []
   for (let at = 0; at < failed.length; at += 2) {
-    const record = records[(failed[at] as number) - 1]!
+    const record = records[decodeReply(integerReply, failed[at]!) - 1]!
     const said = String(failed[at + 1])
     if (!isBusy(said)) throw refused(record, new ServerError(said, 'RESTORE', escapeKey(record.key)))
     kept.push(record.key)
@@ -56,9 +66,8 @@ export async function tryOut(connection: Connection, key: Buffer, dump: Buffer):
 
 /** The server's clock, as far as it can be told from here without asking each time. */
 export async function serverClock(connection: Connection): Promise<() => number> {
-  const [seconds, micros] = (await connection.send(['TIME'], NO_KEY)) as [string, string]
+  const then = await serverTime(connection)
   const from = performance.now()
-  const then = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
   return () => then + (performance.now() - from)
 }
 

@@ -1,5 +1,19 @@
 import { type Connection, ServerError } from 'keyspec'
-import { type Command, ONE_KEY, ONE_KEY_BYTES, type Reply } from 'keyspec/extend'
+import {
+  arrayReply,
+  booleanReply,
+  bytesReply,
+  type Command,
+  decodeReply,
+  listReply,
+  ONE_KEY,
+  ONE_KEY_BYTES,
+  optionalReply,
+  type Reply,
+  textReply,
+  tupleReply,
+} from 'keyspec/extend'
+import { namedReply, numberOf } from '../../scan/replies.ts'
 import type { DumpedValue } from '../../rdb/decode-dump.ts'
 
 /** One side of a comparison: a server, or a value read from a file. */
@@ -33,9 +47,9 @@ const COMPARED: Readonly<
   Record<string, (key: Buffer, here: Connection, there: ValueSide) => Promise<boolean | undefined>>
 > = {
   list: async (key, here, there) => {
-    const length = await ask(here, ['LLEN', key])
+    const length = await numberOf(here, ['LLEN', key], ONE_KEY)
     if (length !== (await sizeOf(there, 'LLEN', key))) return false
-    for (let from = 0; from < (length as number); from += PIECE) {
+    for (let from = 0; from < length; from += PIECE) {
       const range = ['LRANGE', key, String(from), String(from + PIECE - 1)]
       const [a, b] = await Promise.all([
         askBytes(here, range),
@@ -48,8 +62,8 @@ const COMPARED: Readonly<
     return true
   },
   set: members('SCARD', 'SSCAN', 1, async (key, here, piece) => {
-    const there = await ask(here, ['SMISMEMBER', key, ...piece.map(([member]) => member!)])
-    return (there as readonly number[]).every((is) => is === 1)
+    const reply = await here.send(['SMISMEMBER', key, ...piece.map(([member]) => member!)], ONE_KEY)
+    return decodeReply(ARE_THERE, reply).every((isThere) => isThere)
   }),
   hash: members('HLEN', 'HSCAN', 2, async (key, here, piece) => {
     const values = await askBytes(here, ['HMGET', key, ...piece.map(([field]) => field!)])
@@ -59,11 +73,10 @@ const COMPARED: Readonly<
     )
   }),
   zset: members('ZCARD', 'ZSCAN', 2, async (key, here, piece) => {
-    const scores = (await ask(here, ['ZMSCORE', key, ...piece.map(([member]) => member!)])) as readonly (
-      | string
-      | null
-    )[]
-    return scores.every((score, index) => score !== null && sameScore(score, String(piece[index]![1])))
+    const reply = await here.send(['ZMSCORE', key, ...piece.map(([member]) => member!)], ONE_KEY)
+    return decodeReply(SCORES, reply).every(
+      (score, index) => score !== undefined && sameScore(score, String(piece[index]![1])),
+    )
   }),
   stream: async (key, here, there) => {
     if (!isServer(there)) return undefined
@@ -71,13 +84,11 @@ const COMPARED: Readonly<
     if (ids[0] !== ids[1]) return false
     for (let from = '-'; ;) {
       const range = ['XRANGE', key, from, '+', 'COUNT', String(PIECE)]
-      const [a, b] = (await Promise.all([
-        askBytes(here, range),
-        askBytes(there, range),
-      ])) as (readonly Reply[])[]
-      if (!equal(a!, b!)) return false
-      if (a!.length < PIECE) return true
-      from = `(${String((a!.at(-1) as readonly Reply[])[0])}`
+      const [a, b] = await Promise.all([askBytes(here, range), askBytes(there, range)])
+      if (!equal(a, b)) return false
+      if (a.length < PIECE) return true
+      const [last] = decodeReply(LAST_ENTRY, a.at(-1)!)
+      from = `(${last.toString()}`
     }
   },
 }
@@ -90,7 +101,7 @@ function members(
   holds: (key: Buffer, here: Connection, piece: readonly (readonly Buffer[])[]) => Promise<boolean>,
 ) {
   return async (key: Buffer, here: Connection, there: ValueSide): Promise<boolean> => {
-    if ((await ask(here, [count, key])) !== (await sizeOf(there, count, key))) return false
+    if ((await sizeOf(here, count, key)) !== (await sizeOf(there, count, key))) return false
     for await (const piece of pieces(there, scan, width, key))
       if (piece.length > 0 && !(await holds(key, here, piece))) return false
     return true
@@ -112,7 +123,7 @@ async function* pieces(
   let cursor = '0'
   do {
     const reply = await askBytes(side, [scan, key, cursor, 'COUNT', String(PIECE)])
-    const [next, flat] = reply as readonly [Buffer, readonly Buffer[]]
+    const [next, flat] = decodeReply(PAGE, reply)
     cursor = next.toString()
     // A small collection comes whole, whatever the count.
     for (let from = 0; from < flat.length; from += PIECE * width) {
@@ -122,8 +133,8 @@ async function* pieces(
   } while (cursor !== '0')
 }
 
-async function sizeOf(side: ValueSide, command: string, key: Buffer): Promise<Reply> {
-  if (isServer(side)) return ask(side, [command, key])
+async function sizeOf(side: ValueSide, command: string, key: Buffer): Promise<number> {
+  if (isServer(side)) return numberOf(side, [command, key], ONE_KEY)
   return side.type === 'string' ? 1 : side.elements.length
 }
 
@@ -134,34 +145,38 @@ async function streamState(side: Connection, key: Buffer): Promise<string> {
     side.send(['XINFO', 'GROUPS', key], SECOND),
   ])
   const picked = (flat: Reply, names: readonly string[]) => {
-    const fields = flat as readonly Reply[]
-    return names.map((name) => fields[fields.indexOf(name) + 1])
+    const fields = decodeReply(namedReply, flat)
+    return names.map((name) => fields.get(name))
   }
   return JSON.stringify([
     picked(info, ['length', 'last-generated-id']),
-    (groups as readonly Reply[]).map((group) => picked(group, ['name', 'pending', 'last-delivered-id'])),
+    decodeReply(arrayReply, groups).map((group) => picked(group, ['name', 'pending', 'last-delivered-id'])),
   ])
 }
 
 const SECOND = { firstKey: 2, keyCount: 1 } as const
 
+const ARE_THERE = listReply(booleanReply)
+const SCORES = listReply(optionalReply(textReply))
+const PAGE = tupleReply(bytesReply, listReply(bytesReply))
+const LAST_ENTRY = tupleReply(bytesReply)
+
 function isServer(side: ValueSide): side is Connection {
   return 'send' in side
 }
 
-function ask(side: Connection, command: Command): Promise<Reply> {
-  return side.send(command, ONE_KEY)
-}
-
 async function askBytes(side: Connection, command: Command): Promise<readonly Reply[]> {
-  return (await side.send(command, ONE_KEY_BYTES)) as readonly Reply[]
+  return decodeReply(arrayReply, await side.send(command, ONE_KEY_BYTES))
 }
 
 function equal(a: Reply, b: Reply): boolean {
   if (Buffer.isBuffer(a) && Buffer.isBuffer(b)) return a.equals(b)
-  if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((each, index) => equal(each as Reply, b[index] as Reply))
+  if (isList(a) && isList(b)) return a.length === b.length && a.every((each, index) => equal(each, b[index]!))
   return a === b
+}
+
+function isList(reply: Reply): reply is readonly Reply[] {
+  return Array.isArray(reply)
 }
 
 /** Servers differ in how they write a double. */
