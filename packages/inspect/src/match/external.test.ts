@@ -102,6 +102,22 @@ test('a prefix of Celery’s results ends as Celery ends it', () => {
   expect(of('results')).toBe('results_celery-task-meta-<taskId>')
 })
 
+test('what stands at a key of BullMQ is said in words, and its prefix is `bull` unless told', () => {
+  const about = (rest: string) => {
+    const found = bullmqKey(rest)
+    return found && `${found.type}: ${found.about}`
+  }
+  expect(about('metrics:completed')).toBe('hash: how many jobs have completed a minute, its state')
+  expect(about('metrics:failed')).toBe('hash: how many jobs have failed a minute, its state')
+  expect(about('metrics:failed:data')).toBe('list: how many jobs have failed a minute')
+  for (const rest of ['metrics:failed:data:more', 'metrics:failed:other', 'metrics:delayed', 'metrics'])
+    expect(about(rest) ?? 'none', rest).toBe(rest === 'metrics' ? about('17') : 'none')
+  expect(about('de:some:id')).toBe('string: the job that a deduplication id stands for')
+  expect(about('dn:some:id')).toBe('hash: the job that a deduplication id lets follow')
+  expect(about('repeat:nightly')).toBe('hash: a job scheduler')
+  expect(bullmq({ queues: ['mail'] }).keys[0]!.pattern.text).toBe('bull:mail:<rest*>')
+})
+
 test('no word that BullMQ keeps for a queue is taken for a job', () => {
   expect(bullmqKey('wait')?.about).toBe('waiting jobs')
   expect(bullmqKey('waiting')?.about).toBe('a job')

@@ -7,13 +7,20 @@ const PER = 60_000
 
 /** An outage with a clock that stands where the test puts it, and a Redis that is away until it is back. */
 function outage(unreachable: Unreachable) {
-  const world = { now: 1000, away: true, added: [] as [string, number][] }
+  const world = {
+    now: 1000,
+    away: true,
+    added: [] as [string, number][],
+    /** How long an addition is under way. */
+    slow: async () => {},
+  }
   const it = new Outage({
     unreachable,
     perMs: PER,
     clock: () => world.now,
     ask: () => (world.away ? Promise.reject(new Error('away')) : Promise.resolve()),
     add: async (key, count) => {
+      await world.slow()
       if (world.away) throw new Error('away')
       world.added.push([key, count])
       return { remaining: 20 - count, resetMs: PER }
@@ -117,6 +124,30 @@ test('what could not be added is added later, with what was admitted since', asy
     },
     { within: '20s' },
   )
+})
+
+test('what many keys owe is added to 64 of them at a time, and no more while Redis is away again', async () => {
+  const { it, world, take } = outage('admit')
+  const keys = Array.from({ length: 200 }, (_, n) => `k${n}`)
+  for (const key of keys) take(1, key)
+  let atOnce = 0
+  let most = 0
+  let asked = 0
+  world.slow = async () => {
+    asked += 1
+    most = Math.max(most, (atOnce += 1))
+    await Promise.resolve()
+    atOnce -= 1
+  }
+  it.reached('other', fromRedis(10, 30_000)) // and is away again
+  await eventually(() => expect(asked).toBe(64))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect([asked, world.added.length]).toEqual([64, 0])
+  world.away = false
+  it.reached('other', fromRedis(10, 30_000))
+  await eventually(() => expect(world.added).toHaveLength(200))
+  expect(most).toBe(64)
+  expect(new Set(world.added.map(([key]) => key))).toEqual(new Set(keys))
 })
 
 test('what has left the window is not added', async () => {
