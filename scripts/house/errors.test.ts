@@ -15,9 +15,9 @@ const PACKAGES: readonly Package[] = [
   {
     name: 'keyspec',
     sources: 'packages/keyspec/src/',
-    // What a codec refuses and what an adapter learns from its client. Programs under test have no codes.
+    // What a codec refuses and what an adapter learns from its client. The last failure of a test stands for itself.
     causes:
-      /^(?:codec|connection\/(?:client|tracking)|testing)\/|^(?:errors|param|connection\/reply|kind\/(?:key|counter)|recipe\/(?:sequence\/sequence|limiter\/limit-by|external\/celery|work-queue\/(?:stored-job|work-queue)))\.ts$/,
+      /^(?:codec|connection\/(?:client|tracking))\/|^(?:errors|param|testing\/eventually|connection\/reply|kind\/(?:key|counter)|recipe\/(?:sequence\/sequence|limiter\/limit-by|external\/celery|work-queue\/(?:stored-job|work-queue)))\.ts$/,
   },
   {
     name: '@keyspec/inspect',

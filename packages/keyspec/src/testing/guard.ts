@@ -5,6 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Socket } from 'node:net'
+import { TestServerError } from './test-server-error.ts'
 
 /** A temporary directory and at most one process, both gone when this process is, however it ends. */
 export interface Guard {
@@ -42,7 +43,8 @@ export function guard(): Guard {
       shell.ref()
       shell.stdin.end()
       const [code] = await ended
-      if (code !== 0) throw new Error(`${directory} could not be removed: something still writes to it.`)
+      if (code !== 0)
+        throw new TestServerError(`${directory} could not be removed: something still writes to it.`)
     },
   }
 }

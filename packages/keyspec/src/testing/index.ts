@@ -1,4 +1,5 @@
 export { connectionSuite } from './connection-suite.ts'
 export { eventually, unique } from './eventually.ts'
+export { TestServerError } from './test-server-error.ts'
 export { startRedis, type RedisOptions, type TemporaryRedis } from './redis.ts'
 export type { RawArgument, RawBufferReply, RawReply } from '../connection/client/resp.ts'

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
+import { TestServerError } from './test-server-error.ts'
 
 /**
  * A loopback port that nobody listens on, and whose cluster bus port (10000 above) is free too. Both lie below the
@@ -10,7 +11,7 @@ export async function freePort(): Promise<number> {
     const port = randomInt(11_000, 22_000)
     if ((await isFree(port)) && (await isFree(port + 10_000))) return port
   }
-  throw new Error('No free port on 127.0.0.1 between 11000 and 22000: a hundred were tried.')
+  throw new TestServerError('No free port on 127.0.0.1 between 11000 and 22000: a hundred were tried.')
 }
 
 function isFree(port: number): Promise<boolean> {

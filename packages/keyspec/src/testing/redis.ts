@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { sleep } from '../timer.ts'
+import { TestServerError } from './test-server-error.ts'
 import { guard } from './guard.ts'
 import { freePort } from './port.ts'
 import { rawConnection, type RawConnection } from './resp.ts'
@@ -134,7 +135,7 @@ function prepare(binary: string, options: RedisOptions, port: number | undefined
     }
     const how = runs() ? `did not answer within ${startWithinMs / 1000} s` : `ended with ${ending(child)}`
     const tail = readLog().trimEnd().split('\n').slice(-8).join('\n')
-    throw new Error(`${binary} ${how} when it was started. The end of its log:\n${tail}`)
+    throw new TestServerError(`${binary} ${how} when it was started. The end of its log:\n${tail}`)
   }
 
   function readLog(): string {
@@ -142,7 +143,7 @@ function prepare(binary: string, options: RedisOptions, port: number | undefined
   }
 
   function signal(name: 'SIGSTOP' | 'SIGCONT'): void {
-    if (server?.pid === undefined) throw new Error('This Redis does not run: restart() it first.')
+    if (server?.pid === undefined) throw new TestServerError('This Redis does not run: restart() it first.')
     process.kill(server.pid, name)
   }
 
@@ -178,7 +179,7 @@ function prepare(binary: string, options: RedisOptions, port: number | undefined
     kill,
     async restart() {
       if (stopping !== undefined)
-        throw new Error('This Redis was stopped and its directory removed: start another.')
+        throw new TestServerError('This Redis was stopped and its directory removed: start another.')
       await kill()
       await launch()
     },
@@ -201,7 +202,7 @@ function findServer(): string {
       }
     }
   }
-  throw new Error(
+  throw new TestServerError(
     'Neither redis-server nor valkey-server is on the PATH: install one ' +
       '(apt install redis-server, brew install redis, dnf install valkey, apk add redis).',
   )
