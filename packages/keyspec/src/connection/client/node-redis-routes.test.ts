@@ -142,11 +142,12 @@ describe('over a cluster', () => {
       }
       return { events, calls, client }
     }
-    const [first, replica, later] = [five(), five(), five()]
+    const [first, replica, later, six] = [five(), five(), five(), five()]
+    six.client.withCommandOptions = () => ({}) as never // a copy of what it was given
     const cluster = Object.assign(new FakeCluster([]), {
       events: new EventEmitter(),
       on: (event: string, listener: () => void) => void cluster.events.on(event, listener),
-      replicas: [{ client: replica.client }],
+      replicas: [{ client: replica.client }, { client: six.client }],
     })
     const masters: { client?: object }[] = [{ client: first.client }, {}]
     cluster.masters = masters as never
@@ -161,6 +162,8 @@ describe('over a cluster', () => {
       events.emit('connect')
       expect(calls).toEqual(['pause', 'go on'])
     }
+    six.events.emit('reconnecting')
+    expect([six.calls, six.events.eventNames()]).toEqual([[], []])
   })
 
   test('other clients are refused', () => {
