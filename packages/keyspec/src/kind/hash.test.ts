@@ -44,6 +44,20 @@ test('fields are written as their codecs have them and read back, what is not gi
   expect(await run.getFields()).toEqual({})
 })
 
+test('thousands of fields are written and compared in one step, each of them', async () => {
+  const { keys } = fresh()
+  const many = (letter: string) =>
+    Object.fromEntries(Array.from({ length: 4100 }, (_, n) => [`f${n}`, Buffer.from(`${letter}${n}`)]))
+  const blobs = keys.blobs()
+  await blobs.set(many('a'))
+  expect(await blobs.get()).toEqual(many('a'))
+  expect(await blobs.updateIf({ ...many('a'), f4099: Buffer.from('other') }, many('b'))).toBeUndefined()
+  expect(await blobs.get()).toEqual(many('a'))
+  const written = await blobs.updateIf(many('a'), many('b'))
+  expect(written).toEqual(many('b'))
+  expect(await blobs.get()).toEqual(many('b'))
+})
+
 test('fields may be absent on reading', async () => {
   const { keys } = fresh()
   const plain = keys.plain({ id: 1 })
