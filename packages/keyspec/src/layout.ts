@@ -51,5 +51,5 @@ export function stepBetween(distance: number): string {
 
 /** A pattern without the names of its placeholders: the form of its keys. */
 export function shapeOf(pattern: string): string {
-  return pattern.replaceAll(/<[^*>]*(\*?)>/g, '<>')
+  return pattern.replaceAll(/<[^<*>]*(\*?)>/g, '<>')
 }

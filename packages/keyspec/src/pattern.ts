@@ -172,7 +172,7 @@ function formatter(
     }
   }
   // Values without `:` parse back by themselves where a `:` stands between any two placeholders; else each key is tried.
-  const needsTrial = />[^:<]+</.test(text)
+  const needsTrial = />[^:<>]+</.test(text)
 
   const refuse = (name: string, why: string) => {
     throw new KeyError(`${text}: <${name}> ${why}`, text)

@@ -166,7 +166,7 @@ class Reader {
   }
 
   #number(): number | bigint | undefined {
-    const [word] = this.#match(/[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?/y) ?? []
+    const [word] = this.#match(/[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?/y) ?? []
     if (word === undefined) return undefined
     const number = Number(word)
     return Number.isSafeInteger(number) || !/^[-+]?\d+$/.test(word) ? number : BigInt(word.replace('+', ''))

@@ -1,3 +1,4 @@
+import { withoutEndSlashes } from '@keyspec-systems/program/end-slashes'
 import * as v from 'valibot'
 
 import { Secret } from './http/secret.ts'
@@ -52,7 +53,7 @@ export function modelSettings(environment: Environment): ModelSettings {
   }
   return {
     endpoint: {
-      baseUrl: `${output.MODEL_BASE_URL.replace(/\/+$/, '')}/`,
+      baseUrl: `${withoutEndSlashes(output.MODEL_BASE_URL)}/`,
       apiKey: output.MODEL_API_KEY === undefined ? undefined : new Secret(output.MODEL_API_KEY),
       chatModel,
       embeddingModel,

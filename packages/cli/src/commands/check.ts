@@ -171,9 +171,12 @@ function declarationIssue(error: unknown, cwd: string) {
 /** The first line of the user's own code on the way to an error. */
 function placeOf({ stack = '' }: Error, cwd: string): string | undefined {
   for (const line of stack.split('\n')) {
-    const [, file, position] = /(?:\(|at )(?:file:\/\/)?(\/[^()]*?):(\d+):\d+\)?$/.exec(line) ?? []
+    const [, before = '', position] = /^(.*):(\d+):\d+\)?$/.exec(line) ?? []
+    const start = before.lastIndexOf('(') + 1 || before.indexOf('at ') + 3
+    const file = before.slice(start).replace('file://', '')
     if (
-      file === undefined ||
+      position === undefined ||
+      !file.startsWith('/') ||
       /\/node_modules\/[@\w]|\/packages\/(?:keyspec|cli)\/(?:lib|dist|src)\//.test(file)
     )
       continue

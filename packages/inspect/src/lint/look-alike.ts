@@ -38,7 +38,7 @@ export function* lookAlikes(
 /** The texts between colons that hold no placeholder, each with all that stands before it. */
 function piecesOf({ pattern }: OwnedPattern): { readonly before: string; readonly piece: string }[] {
   // Which placeholder it is does not matter.
-  const pieces = pattern.text.replaceAll(/<[^>]*>/g, '<>').split(':')
+  const pieces = pattern.text.replaceAll(/<[^<>]*>/g, '<>').split(':')
   return pieces.flatMap((piece, at) =>
     piece === '' || piece.includes('<') ? [] : [{ before: pieces.slice(0, at).join(':'), piece }],
   )

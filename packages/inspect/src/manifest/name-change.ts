@@ -113,7 +113,7 @@ function phaseChanges({ phase: old }: ManifestKey, { phase: now }: ManifestKey):
 
 /** A pattern without the names of its placeholders. */
 function nameOf(pattern: string): string {
-  return pattern.replaceAll(/<[^*>]*(\*?)>/g, '<$1>')
+  return pattern.replaceAll(/<[^<*>]*(\*?)>/g, '<$1>')
 }
 
 function starOf(pattern: string): number {
@@ -121,5 +121,8 @@ function starOf(pattern: string): number {
 }
 
 function tagOf(pattern: string): string | undefined {
-  return /\{([^}]+)\}/.exec(nameOf(pattern))?.[1]
+  const name = nameOf(pattern)
+  const open = name.indexOf('{')
+  const close = name.indexOf('}', open + 1)
+  return open < 0 || close <= open + 1 ? undefined : name.slice(open + 1, close)
 }

@@ -153,7 +153,7 @@ const WHOLE: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`^${UUID}$`, 'i'), '<uuid>'],
   [new RegExp(`^${DATE}$`), '<date>'],
   [/^(?=[a-f]*\d)[0-9a-f]{8,}$|^(?=[A-F]*\d)[0-9A-F]{8,}$/, '<hex>'],
-  [/^[^@\s]+@[^@\s]+\.[^@\s]+$/, '<email>'],
+  [/^[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)+$/, '<email>'],
   [new RegExp(`^(?!.*${UUID})(?=.*\\d)(?=.*[A-Za-z])[A-Za-z0-9_+/=-]{20,}$`, 'i'), '<random>'],
 ]
 const WITHIN: readonly (readonly [RegExp, string])[] = [

@@ -1,5 +1,6 @@
 import { type Connection, ServerError } from 'keyspec'
 import { decodeReply, NO_KEY, optionalReply, type Reply } from 'keyspec/extend'
+import { matchesGlob } from './glob.ts'
 import { namedReply, textsReply } from '../scan/replies.ts'
 
 /** One permission that a user needs, as an ACL rule that gives it and nothing else. */
@@ -61,8 +62,8 @@ export function mayByRules(
   { commands, keys, channels, categories }: UserRules,
   { rule, example }: Permission,
 ): boolean {
-  if (rule.startsWith('~')) return keys.some((pattern) => matches(pattern, example))
-  if (rule.startsWith('&')) return channels.some((pattern) => matches(pattern, example))
+  if (rule.startsWith('~')) return keys.some((pattern) => matchesGlob(pattern, example))
+  if (rule.startsWith('&')) return channels.some((pattern) => matchesGlob(pattern, example))
   const name = rule.slice(1)
   const [container] = name.split('|')
   let isAllowed = false
@@ -83,21 +84,4 @@ export function mayByRules(
 function words(value: Reply | undefined): string[] {
   if (Array.isArray(value)) return value.map(String)
   return typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : []
-}
-
-/** Whether a text matches a glob pattern, as Redis reads it. */
-function matches(pattern: string, text: string): boolean {
-  const source = pattern.replace(
-    /\\(.)|\[(\^?)((?:\\.|[^\]])*)\]|[\s\S]/g,
-    (part, escaped?: string, not?: string, set?: string) => {
-      if (escaped !== undefined) return literal(escaped)
-      if (set !== undefined) return `[${not}${set.replace(/[\\\]^]/g, '\\$&')}]`
-      return part === '*' ? '[\\s\\S]*' : part === '?' ? '[\\s\\S]' : literal(part)
-    },
-  )
-  return new RegExp(`^${source}$`, 'u').test(text)
-}
-
-function literal(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
 }

@@ -97,7 +97,7 @@ function fullYear(year: string): number {
 }
 
 function sidesOf(caseName: string): DocketRecord['sides'] {
-  const [first, second, ...more] = caseName.split(/\s+vs?\.\s+/i)
+  const [first, second, ...more] = caseName.split(/\svs?\.\s/i).map((side) => side.trim())
   return first && second && more.length === 0 ? { first, second } : null
 }
 

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 
 import { Docket, DocketList } from './docket.ts'
 import { getJson } from './get.ts'
+import { withoutEndSlashes } from '@keyspec-systems/program/end-slashes'
 import { UpstreamError } from '@keyspec-systems/program/upstream'
 
 // Where the API is, unless COURTLISTENER_BASE_URL says otherwise.
@@ -121,10 +122,10 @@ function checkedBaseUrl(text: string): string {
       `COURTLISTENER_BASE_URL is not an http or https URL without user and query: "${redacted(text)}"`,
     )
   }
-  return url.href.replace(/\/+$/, '')
+  return withoutEndSlashes(url.href)
 }
 
 // A token may have been put into the URL by mistake.
 function redacted(text: string): string {
-  return text.replace(/\/\/[^/@]*@/, '//…@').replace(/\?.*$/, '?…')
+  return text.replace(/\/\/[^/@]*@/, '//…@').replace(/\?.*/, '?…')
 }

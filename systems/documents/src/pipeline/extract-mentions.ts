@@ -69,11 +69,10 @@ const lineEnd = '\0'
 
 /** The text with its lines joined, at the same places; a line much shorter than others was ended on purpose. */
 function unwrapped(text: string): string {
-  const longest = Math.max(...text.split('\n').map((line) => line.length))
-  return text.replaceAll(
-    /([^\n]*)\n/g,
-    (_, line: string) => line + (line.length < longest * 0.6 ? lineEnd : ' '),
-  )
+  const lines = text.split('\n')
+  const longest = lines.reduce((most, line) => Math.max(most, line.length), 0)
+  const last = lines.pop()!
+  return [...lines.map((line) => line + (line.length < longest * 0.6 ? lineEnd : ' ')), last].join('')
 }
 
 function claimNamed(claims: Claims, acronyms: ReadonlySet<string>): void {

@@ -118,6 +118,19 @@ describe('an OCR program', () => {
   })
 })
 
+// Either took seconds to minutes while regular expressions looked for the ends of lines.
+test.each([
+  [
+    'spaces within a line',
+    `a${' '.repeat(400_000)}b${' '.repeat(400_000)}\nc`,
+    `a${' '.repeat(400_000)}b\nc`,
+  ],
+  ['one line without an end', 'a'.repeat(800_000), 'a'.repeat(800_000)],
+])('a text of %s is read at once', async (_, text, expected) => {
+  const read = await extractText({ ...of('a.txt'), bytes: Buffer.from(text) })
+  expect(read.text === expected).toBe(true)
+})
+
 function of(name: string) {
   const media_type = name.endsWith('.pdf') ? ('application/pdf' as const) : ('text/plain' as const)
   return { document_uuid: 'd1', name, media_type }

@@ -11,7 +11,7 @@ export function personName(text: string): PersonName | undefined {
   const name = text
     .replaceAll(/\s+/g, ' ')
     .replace(new RegExp(String.raw`^(?:(?:${titles})\s+)+`, 'u'), '')
-    .replace(/,?\s+(?:Jr|Sr|II|III|IV|Esq|Ph\.?D|M\.?D)\.?$/, '')
+    .replace(/,? (?:Jr|Sr|II|III|IV|Esq|Ph\.?D|M\.?D)\.?$/, '')
   const [last, first] = name.includes(',') ? plain(name).split(',', 2) : [undefined, plain(name)]
   const words = `${first} ${last ?? ''}`.split(' ').map((word) => word.replaceAll('.', ''))
   const parts = words.filter((word) => /^\p{L}[\p{L}'’-]*$/u.test(word))
@@ -30,8 +30,12 @@ export function areCompatible(a: PersonName, b: PersonName): boolean {
 
 /** The people that a text names with a title or an office: `Dr. Anil Mehta`, `Priya Raghunathan, Secretary`. */
 export function titledPeopleIn(text: string): Span[] {
-  const matches = [...text.matchAll(titled), ...text.matchAll(inOffice)]
-  return matches.map((match) => ({ start: match.index, end: match.index + match[0].length }))
+  const titledSpans = Array.from(text.matchAll(titled), (match) => ({
+    start: match.index,
+    end: match.index + match[0].length,
+  }))
+  const inOffice = Array.from(text.matchAll(office), ({ index }) => nameBefore(text, index))
+  return [...titledSpans, ...inOffice.filter((span) => span !== undefined)]
 }
 
 /** The people that a text names again by names that are known by now: `Mehta moved`, `M. Osei`, `Anil Mehta`. */
@@ -42,10 +46,11 @@ export function knownPeopleIn(text: string, known: readonly PersonName[]): Span[
     if (!families.has(plain(match[0]))) return []
     let start = match.index
     for (;;) {
-      const before = /(?<![\p{L}\p{N}])(\p{Lu}[\p{L}'’-]*\.?)\s+$/u.exec(text.slice(0, start))
-      const word = before?.[1] ?? ''
-      if (before === null || !(/^\p{Lu}\.$/u.test(word) || given.has(plain(word.replace('.', ''))))) break
-      start = before.index
+      const before = wordBefore(text, start)
+      if (before === undefined) break
+      const { word } = before
+      if (!(/^\p{Lu}\.$/u.test(word) || given.has(plain(word.replace('.', ''))))) break
+      start = before.start
     }
     return [{ start, end: match.index + match[0].replace(/['’]s$/, '').length }]
   })
@@ -58,9 +63,43 @@ const titled = new RegExp(
   String.raw`(?<![\p{L}\p{N}])(?:${titles})\s+(?:${word}\s+){0,3}\p{Lu}[\p{L}'’-]*\p{Ll}`,
   'gu',
 )
-const inOffice =
-  /(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}'’-]*\p{Ll}\s+){1,3}\p{Lu}[\p{L}'’-]*\p{Ll}(?=,\s+(?:Chair|Chairman|Secretary|Treasurer|Director|President|Clerk)(?!\p{L}))/gu
+const office = /,\s+(?:Chair|Chairman|Secretary|Treasurer|Director|President|Clerk)(?!\p{L})/gu
+// A longer one is no name, and what stands before a place is looked at again for each place.
+const LONGEST_WORD = 100
 const capitalWord = /(?<![\p{L}\p{N}.])\p{Lu}[\p{L}'’-]*\p{L}(?!\p{L})/gu
+
+/** Two to four words in capitals that end at a place. */
+function nameBefore(text: string, end: number): Span | undefined {
+  let start = end
+  let words = 0
+  for (let at = end; words < 4; at = beforeSpace(text, start)) {
+    const word = wordEndingAt(text, at)
+    if (!/^\p{Lu}[\p{L}'’-]*$/u.test(word) || !/\p{Ll}$/u.test(word) || (words > 0 && at === start)) break
+    words += 1
+    start = at - word.length
+  }
+  return words < 2 ? undefined : { start, end }
+}
+
+/** The word in capitals that ends before the white space at a place. */
+function wordBefore(text: string, at: number): { readonly word: string; readonly start: number } | undefined {
+  const end = beforeSpace(text, at)
+  const word = wordEndingAt(text, end)
+  if (end === at || !/^\p{Lu}[\p{L}'’-]*\.?$/u.test(word)) return undefined
+  return { word, start: end - word.length }
+}
+
+function wordEndingAt(text: string, end: number): string {
+  return text
+    .slice(Math.max(0, end - LONGEST_WORD), end)
+    .split(/[^\p{L}\p{N}.'’-]/u)
+    .at(-1)!
+}
+
+function beforeSpace(text: string, at: number): number {
+  const tail = text.slice(Math.max(0, at - LONGEST_WORD), at)
+  return at - (tail.length - tail.trimEnd().length)
+}
 
 function plain(text: string): string {
   return text

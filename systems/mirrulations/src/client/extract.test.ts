@@ -20,3 +20,20 @@ test('text is stored where the layout has it, and only of attachments', () => {
   )
   expect(extractedPath('EPA/EPA-1/text-EPA-1/documents/EPA-1-2_content.htm')).toBeUndefined()
 })
+
+// Each took from half a minute to hours while regular expressions read them; the test would end at its limit of time.
+test.each([
+  ['comments without an end', '<!--'.repeat(100_000), ''],
+  ['scripts without an end', '<script>x'.repeat(50_000), ''],
+  ['tags without an end', 'a<div '.repeat(50_000), 'a'],
+  ['white space', `a${' '.repeat(400_000)}b${'\n \t'.repeat(100_000)}c`, 'a b\nc'],
+  ['nested tags', `${'<b>'.repeat(100_000)}x${'</i>'.repeat(100_000)}`, 'x'],
+])('a page of %s is read at once', (_, html, text) => {
+  expect(extractText('a.html', Buffer.from(html))).toBe(text)
+})
+
+test('what is hidden is left out, and only its own end ends it', () => {
+  const html =
+    '<HEAD><title>no</title></HEAD><P>one<script>if (a < b) "</p>"</script>two<style>p > a {}</style> &#x41;&nbsp;B &lt;3</P><br>x<!-- > -->y'
+  expect(extractText('a.html', Buffer.from(html))).toBe('one two A B <3\nx y')
+})

@@ -1,3 +1,4 @@
+import { withoutEndSlashes } from '@keyspec-systems/program/end-slashes'
 import type { Job } from '../job.ts'
 
 /** The work server's answer was no: the job is not ours (any more), or what we sent is not taken. */
@@ -27,7 +28,7 @@ export class WorkApi {
   readonly #url: string
 
   constructor(url: string) {
-    this.#url = url.replace(/\/+$/, '')
+    this.#url = withoutEndSlashes(url)
   }
 
   /** A new client id. */

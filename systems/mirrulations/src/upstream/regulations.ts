@@ -1,3 +1,4 @@
+import { withoutEndSlashes } from '@keyspec-systems/program/end-slashes'
 import * as v from 'valibot'
 
 import { DetailAnswer, ListAnswer } from './answer.ts'
@@ -214,7 +215,7 @@ function checkedBaseUrl(text: string): string {
     )
   }
   const { origin, pathname } = new URL(text)
-  return `${origin}${pathname.replace(/\/+$/, '')}`
+  return `${origin}${withoutEndSlashes(pathname)}`
 }
 
 function isBelow(url: string, baseUrl: string): boolean {

@@ -82,5 +82,10 @@ function unreadable(what: string, cause?: unknown): UpstreamError {
 
 /** Many models wrap JSON in a Markdown fence, whatever they are told. */
 function withoutFence(text: string): string {
-  return /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text
+  const trimmed = text.trim()
+  const [opening] = /^```(?:json)?[^\S\n]*\n/.exec(trimmed) ?? []
+  if (opening === undefined || !trimmed.endsWith('```')) return text
+  const fenced = trimmed.slice(opening.length, -3)
+  const lastLine = fenced.slice(fenced.lastIndexOf('\n') + 1)
+  return fenced.includes('\n') && lastLine.trim() === '' ? fenced.trim() : text
 }

@@ -1,3 +1,4 @@
+import { withoutEndSlashes } from '@keyspec-systems/program/end-slashes'
 import type { Environment } from '@keyspec-systems/model'
 import { SettingsError } from '@keyspec-systems/model'
 import { Secret } from '@keyspec-systems/model/http'
@@ -15,5 +16,5 @@ export function tmdbSettings(environment: Environment): TmdbSettings | undefined
   if (!token) return undefined
   const baseUrl = environment['TMDB_BASE_URL']?.trim() || 'https://api.themoviedb.org/3'
   if (!URL.canParse(baseUrl)) throw new SettingsError(`TMDB_BASE_URL is not a URL: ${baseUrl}`)
-  return { baseUrl: `${baseUrl.replace(/\/+$/, '')}/`, token: new Secret(token) }
+  return { baseUrl: `${withoutEndSlashes(baseUrl)}/`, token: new Secret(token) }
 }

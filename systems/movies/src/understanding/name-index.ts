@@ -72,9 +72,10 @@ function studiosOf(films: readonly Film[]): Map<string, string> {
 
 /** What stands before a number, a colon or the like in three titles or more: `Star Wars Ep. IV`, `Rocky II`. */
 function franchisesOf(films: readonly Film[]): Map<string, string> {
-  const starts = films.flatMap(
-    ({ title }) => /^(.{3,}?)(?::|\s+(?:\d+\b|[IVX]+\b|Ep\.|Part\b|and the\b))/.exec(title)?.[1] ?? [],
-  )
+  const starts = films.flatMap(({ title }) => {
+    const end = title.slice(3).search(/:|\s(?:\d+\b|[IVX]+\b|Ep\.|Part\b|and the\b)/)
+    return end < 0 ? [] : [title.slice(0, end + 3).trimEnd()]
+  })
   const groups = groupedBy(starts, folded)
   return new Map([...groups].flatMap(([key, names]) => (names.length >= 3 ? [[key, names[0]!]] : [])))
 }

@@ -21,7 +21,7 @@ export function preferencesOf(query: string): Preferences {
   const told = genres.map((genre) => ({ genre, mentions: mentionsOf(untimed, genre.said) }))
   const included = told.filter(({ mentions }) => mentions.some(({ isNegated }) => !isNegated))
   const excluded = told.filter(({ mentions }) => mentions.some(({ isNegated }) => isNegated))
-  const languages = listed(untimed, languageWords, /^in\s+|\s+language$|-language$/gi)
+  const languages = listed(untimed, languageWords, /^in\s|\slanguage$|-language$/gi)
   const providers = listed(untimed, providerWords, /^on\s+/gi)
   const ratings = mentionsOf(untimed, ratingWords)
   const says = (phrases: readonly string[]) =>
@@ -143,7 +143,7 @@ function listed(query: string, phrases: readonly string[], frame: RegExp) {
   const names = (isNegated: boolean) =>
     mentions
       .filter((mention) => mention.isNegated === isNegated)
-      .map(({ phrase }) => phrase.replaceAll(frame, ''))
+      .map(({ phrase }) => phrase.replaceAll(frame, '').trim())
       .map((name) => name.charAt(0).toUpperCase() + name.slice(1))
   return { mentions, preference: choice(names(false), names(true)) }
 }

@@ -36,7 +36,7 @@ function questionsAbout({ title, text }: Resource): string[] {
   const names = entitiesOf(text).filter((name) => !title.includes(name))
   const years = names.filter((name) => /^\d{4}$/.test(name)).map((year) => `What happened in ${year}?`)
   const people = names
-    .filter((name) => /^\D+ \D+$/.test(name))
+    .filter((name) => !/\d/.test(name) && name.slice(1, -1).includes(' '))
     .map((name) => `What does “${title}” say about ${name}?`)
   const phrases = keyPhrasesOf(text).map(({ phrase }) => `Can you explain “${phrase}”?`)
   const questions = [

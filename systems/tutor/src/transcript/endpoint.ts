@@ -1,3 +1,4 @@
+import { withoutEndSlashes } from '@keyspec-systems/program/end-slashes'
 import type { Environment } from '@keyspec-systems/model'
 import { requestJson, Secret, UpstreamError, type Patience } from '@keyspec-systems/model/http'
 import * as v from 'valibot'
@@ -19,7 +20,7 @@ export function openTranscripts(environment: Environment, patience: Patience = {
   return {
     name: new URL(base).host,
     async transcript(videoId, signal) {
-      const url = `${base.replace(/\/+$/, '')}/${encodeURIComponent(videoId)}`
+      const url = `${withoutEndSlashes(base)}/${encodeURIComponent(videoId)}`
       const request = {
         service: 'the transcript service',
         url,
