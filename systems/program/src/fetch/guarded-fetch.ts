@@ -2,7 +2,7 @@ import { lookup } from 'node:dns'
 import { request as requestHttp, type IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import type { Readable } from 'node:stream'
+import { addAbortSignal, type Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { isPrivate } from './address.ts'
 
@@ -57,7 +57,8 @@ export async function guardedFetch(
     const response = await get(new URL(url), options)
     const { statusCode: status = 0 } = response
     const { location } = response.headers
-    if (status < 300 || status >= 400 || location === undefined) return answered(url, status, response)
+    if (status < 300 || status >= 400 || location === undefined)
+      return answered(url, status, response, options.signal)
     response.destroy()
     if (!URL.canParse(location, url)) throw new RefusedAddressError(url, 'redirects to nowhere')
     url = new URL(location, url).href
@@ -86,6 +87,8 @@ function get(
     })
       .once('response', resolve)
       .once('error', reject)
+      // A server that switches protocols ends the request without an error, and no signal stops it any more.
+      .once('close', () => reject(new Error('The connection ended without an answer')))
       .end()
   })
 }
@@ -106,11 +109,20 @@ function notPublic(url: URL): RefusedAddressError {
   return new RefusedAddressError(url.href, 'is not on the public internet')
 }
 
-function answered(url: string, status: number, response: IncomingMessage): GuardedResponse {
+function answered(
+  url: string,
+  status: number,
+  response: IncomingMessage,
+  signal: AbortSignal | undefined,
+): GuardedResponse {
   const headers = new Headers()
   for (const [name, value] of Object.entries(response.headers))
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value)
   const body = decoded(response)
+  // A body that breaks before its reader begins fails the reader, not the process.
+  body.on('error', () => {})
+  // The request's own signal does not reach a body that has arrived and is still being unpacked.
+  if (signal !== undefined) addAbortSignal(signal, body)
   if (body !== response) {
     // They say how it was packed.
     headers.delete('content-encoding')
