@@ -102,7 +102,7 @@ test('every type comes back as it was, with its expiry to the millisecond', asyn
   const before = await dumps(keys)
   const { bytes, exported: sums } = await exported(prefix)
   expect(sums).toMatchObject({ keys: 11, gone: 0 })
-  expect(sums!.entries.get('page')).toMatchObject({ keys: 2 })
+  expect(sums!.entries).toContainEqual(expect.objectContaining({ entry: 'page', keys: 2 }))
   await redis.command('UNLINK', ...keys)
 
   const preview = await previewImport(connection, sourceOf(bytes), { maxLoad: 1 })
@@ -146,8 +146,8 @@ test('the contents are told without a server', async () => {
     largest: { key: Buffer.from(`${prefix}list`) },
   })
   expect(contents.header.dumpVersion).toBeGreaterThan(8)
-  expect(contents.types.get('string')!.keys).toBe(5)
-  expect([...contents.entries].map(([name, { keys }]) => [name, keys])).toEqual(
+  expect(contents.types).toContainEqual(expect.objectContaining({ type: 'string', keys: 5 }))
+  expect(contents.entries.map(({ entry, keys }) => [entry, keys])).toEqual(
     expect.arrayContaining([
       ['page', 2],
       ['person', 1],
