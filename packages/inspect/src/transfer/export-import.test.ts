@@ -198,7 +198,7 @@ test('what is there stays, unless it is to be replaced; what has expired since i
   expect(await redis.command('GET', `${prefix}short`)).toBe('mine')
 })
 
-test('keys are given another beginning, and one that has not the old one stops it before it writes', async () => {
+test('keys are given another beginning, and one that has not the old one stops a preview', async () => {
   const prefix = `${unique()}:`
   await redis.command('SET', `${prefix}doc:1`, 'x')
   await redis.command('SET', `${prefix}doc:2`, 'y')
@@ -211,7 +211,21 @@ test('keys are given another beginning, and one that has not the old one stops i
   )
   await expect(
     all(previewImport(connection, sourceOf(bytes), { ...rename, strip: `${prefix}doc:1` })),
-  ).rejects.toThrow(`${prefix}doc:2 does not begin with "${prefix}doc:1"; nothing was written`)
+  ).rejects.toThrow(`${prefix}doc:2 does not begin with "${prefix}doc:1", which is to be stripped`)
+})
+
+test('an import that meets a key without the old beginning does not say that it wrote nothing: it writes as it reads', async () => {
+  const prefix = `${unique()}:`
+  await redis.command('SET', `${prefix}doc:1`, 'x')
+  await redis.command('SET', `${prefix}other`, 'y')
+  const { bytes } = await exported(prefix)
+  const failing = all(
+    importKeys(connection, sourceOf(bytes), { strip: `${prefix}doc:`, add: `${prefix}new:` }),
+  )
+  await expect(failing).rejects.toMatchObject({
+    code: 'E_IMPORT',
+    message: `${prefix}other does not begin with "${prefix}doc:", which is to be stripped`,
+  })
 })
 
 test('values that the server cannot read are refused before any is written', async () => {
