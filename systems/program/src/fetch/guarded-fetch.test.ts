@@ -128,6 +128,27 @@ test('each redirect is checked anew', async () => {
   expect(asked).toBe(0)
 })
 
+test('a redirect to another origin gets no credentials', async () => {
+  const asked: unknown[][] = []
+  const note: RequestListener = ({ headers, url }, response) => {
+    asked.push([url, headers.authorization, headers.cookie, headers['x-is']])
+    response.end()
+  }
+  const elsewhere = await serve(note)
+  const base = await serve((request, response) => {
+    if (request.url === '/near') return note(request, response)
+    const Location = request.url === '/' ? '/near' : `${elsewhere}/far`
+    response.writeHead(302, { Location }).end()
+  })
+  const headers = { authorization: 'secret', Cookie: 'a=b', 'X-Is': 'a test' }
+  for (const path of ['/', '/away'])
+    (await guardedFetch(base + path, { mayBePrivate, headers })).body.resume()
+  expect(asked).toEqual([
+    ['/near', 'secret', 'a=b', 'a test'],
+    ['/far', undefined, undefined, 'a test'],
+  ])
+})
+
 test.each([
   ['gzip', gzipSync],
   ['deflate', deflateSync],

@@ -44,7 +44,7 @@ export interface GuardedResponse {
 /**
  * GET of an address that came from outside. It is fetched only if it is http or https and the host is on the public internet: the
  * address that a name resolves to is checked where the connection is made, so no name can point into the private network, and
- * each redirect is checked anew. Credentials of the program are never sent along.
+ * each redirect is checked anew. A redirect to another origin gets neither `Authorization` nor `Cookie`, and all other headers.
  */
 export async function guardedFetch(
   start: string,
@@ -52,18 +52,27 @@ export async function guardedFetch(
 ): Promise<GuardedResponse> {
   const { maxRedirects = 5 } = options
   let url = start
+  let { headers = {} } = options
   for (let hop = 0; hop <= maxRedirects; hop += 1) {
     if (!URL.canParse(url)) throw new RefusedAddressError(url, 'is no address')
-    const response = await get(new URL(url), options)
+    const response = await get(new URL(url), { ...options, headers })
     const { statusCode: status = 0 } = response
     const { location } = response.headers
     if (status < 300 || status >= 400 || location === undefined)
       return answered(url, status, response, options.signal)
     response.destroy()
     if (!URL.canParse(location, url)) throw new RefusedAddressError(url, 'redirects to nowhere')
-    url = new URL(location, url).href
+    const next = new URL(location, url)
+    if (next.origin !== new URL(url).origin) headers = withoutCredentials(headers)
+    url = next.href
   }
   throw new RefusedAddressError(start, `redirects more than ${maxRedirects} times`)
+}
+
+function withoutCredentials(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !/^(?:authorization|cookie)$/i.test(name)),
+  )
 }
 
 function get(
