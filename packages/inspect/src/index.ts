@@ -60,6 +60,7 @@ export {
   inspectArchive,
   type InspectArchiveOptions,
 } from './transfer/inspect-archive.ts'
+export type { EntrySum, TypeSum } from './transfer/sum.ts'
 export { escapeKey, unescapeKey } from './match/key-name.ts'
 export { lint, type LintIssue, type LintOptions } from './lint/lint.ts'
 export { type Change, type ChangeCode, type Impact } from './manifest/change.ts'

@@ -99,8 +99,8 @@ export const exportCommand = command({
       throw error
     })
 
-    const entries = [...exported.entries]
-      .map(([entry = null, sum]) => ({ entry, ...sum }))
+    const entries = exported.entries
+      .map(({ entry = null, ...sum }) => ({ entry, ...sum }))
       .toSorted((a, b) => b.bytes - a.bytes)
     if (out.json) {
       const { keys, gone, bytes: size } = exported

@@ -24,8 +24,8 @@ export function contentsRecord(contents: ArchiveContents) {
     firstExpiryAtMs: expiry?.first,
     lastExpiryAtMs: expiry?.last,
     largest: largest === undefined ? undefined : { key: escapeKey(largest.key), bytes: largest.bytes },
-    types: [...types].map(([type, sum]) => ({ type, ...sum })),
-    entries: [...entries].map(([entry = null, sum]) => ({ entry, ...sum })),
+    types,
+    entries: entries.map(({ entry = null, ...sum }) => ({ entry, ...sum })),
   }
 }
 
@@ -34,10 +34,8 @@ export function contentsText(contents: ArchiveContents, paint: Paint): string {
   const { header, types, entries, expiry, largest } = contents
   const at = (ms: number) => new Date(ms).toISOString()
   const columns = (head: string) => [{ head }, { head: 'keys', right: true }, { head: 'values', right: true }]
-  const rows = <K>(sums: Iterable<readonly [K, { keys: number; bytes: number }]>, name: (key: K) => string) =>
-    [...sums]
-      .toSorted(([, a], [, b]) => b.bytes - a.bytes)
-      .map(([key, sum]) => [name(key), count(sum.keys), bytes(sum.bytes)])
+  const rows = <S extends { keys: number; bytes: number }>(sums: readonly S[], name: (sum: S) => string) =>
+    sums.toSorted((a, b) => b.bytes - a.bytes).map((sum) => [name(sum), count(sum.keys), bytes(sum.bytes)])
   const version = header.dumpVersion === undefined ? '' : `, values of version ${header.dumpVersion}`
   return [
     `whole: ${counted(contents.records, 'key')}, ${bytes(contents.bytes)} in ${bytes(contents.fileBytes)}`,
@@ -54,13 +52,13 @@ export function contentsText(contents: ArchiveContents, paint: Paint): string {
           '',
           table(
             columns('entry'),
-            rows(entries, (entry) => entry ?? '(no entry)'),
+            rows(entries, ({ entry }) => entry ?? '(no entry)'),
             paint,
           ),
           '',
           table(
             columns('type'),
-            rows(types, (type) => type),
+            rows(types, ({ type }) => type),
             paint,
           ),
         ]),

@@ -1,5 +1,5 @@
 import type { Given, Options } from '../command.ts'
-import { shellWord } from './shell.ts'
+import { optionWords, shellWord } from './shell.ts'
 
 /** The command line that does the same again, quoted for a shell: `keyspec erase --under 'a b' --yes`. */
 export function commandLine(name: string, operands: readonly string[], options: Given<Options>): string {
@@ -8,7 +8,7 @@ export function commandLine(name: string, operands: readonly string[], options: 
     if (value === undefined || option === 'url') return []
     if (typeof value === 'boolean') return value ? [`--${option}`] : []
     const values = typeof value === 'object' ? value : [String(value)]
-    return values.flatMap((each) => (each.startsWith('-') ? [`--${option}=${each}`] : [`--${option}`, each]))
+    return values.flatMap((each) => optionWords(option, each))
   })
   return ['keyspec', name, ...operands, ...words].map(shellWord).join(' ')
 }

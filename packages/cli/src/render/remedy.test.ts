@@ -65,6 +65,14 @@ const REMEDIES: readonly [Remedy, readonly string[]][] = [
       "declare it in the schema: as external() if another program writes it; keyspec stats --by prefix --under 'a b:' shows more",
     ],
   ],
+  [
+    { kind: 'declare', under: '-a b:' },
+    [
+      "declare it in the schema: as external() if another program writes it; keyspec stats --by prefix '--under=-a b:' shows more",
+    ],
+  ],
+  [{ kind: 'give-ttl', entry: '-e' }, ['keyspec cleanup --entry=-e --repair']],
+  [{ kind: 'migrate', entry: '-e' }, ['keyspec migrate run --entry=-e']],
   [{ kind: 'declare', under: '' }, ['declare it in the schema: as external() if another program writes it']],
   [{ kind: 'give-ttl', entry: 'e' }, ['keyspec cleanup --entry e --repair']],
   [{ kind: 'cap-ttl', entry: 'e' }, ['keyspec cleanup --entry e --cap']],

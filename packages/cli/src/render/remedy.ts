@@ -1,11 +1,11 @@
 import type { Remedy, Setting } from '@keyspec/inspect'
-import { keyOperand, redisCli, shellWord } from './shell.ts'
+import { keyOperand, optionWords, redisCli, shellWord } from './shell.ts'
 
 /** What to do, in one line: mostly the command line that does it. */
 export function remedyText(remedy: Remedy): string {
   switch (remedy.kind) {
     case 'declare': {
-      const more = `keyspec stats --by prefix --under ${shellWord(remedy.under)} shows more`
+      const more = `keyspec stats --by prefix ${option('under', remedy.under)} shows more`
       const declare = 'declare it in the schema: as external() if another program writes it'
       return remedy.under === '' ? declare : `${declare}; ${more}`
     }
@@ -14,7 +14,7 @@ export function remedyText(remedy: Remedy): string {
     case 'stop-then-migrate':
       return `stop the programs that know only the old name, then ${migrate(remedy.entry)} --keep new`
     case 'see-biggest':
-      return `keyspec stats --entry ${shellWord(remedy.entry)} shows the biggest`
+      return `keyspec stats ${option('entry', remedy.entry)} shows the biggest`
     case 'repair':
       return `repair() of ${remedy.entry}, in a program that opens the schema`
     case 'examine':
@@ -36,9 +36,9 @@ export function commandLines(remedy: Remedy): string[] {
     case 'explain':
       return [`keyspec explain ${keyOperand(remedy.key)}`]
     case 'give-ttl':
-      return [`keyspec cleanup --entry ${shellWord(remedy.entry)} --repair`]
+      return [`keyspec cleanup ${option('entry', remedy.entry)} --repair`]
     case 'cap-ttl':
-      return [`keyspec cleanup --entry ${shellWord(remedy.entry)} --cap`]
+      return [`keyspec cleanup ${option('entry', remedy.entry)} --cap`]
     case 'migrate':
       return [migrate(remedy.entry)]
     case 'verify-migration':
@@ -46,7 +46,7 @@ export function commandLines(remedy: Remedy): string[] {
     case 'look-for-evidence':
       return ['keyspec check --server']
     case 'erase':
-      return [`keyspec erase --entry ${shellWord(remedy.entry)} --dry-run`]
+      return [`keyspec erase ${option('entry', remedy.entry)} --dry-run`]
     case 'configure':
       return remedy.settings.map(({ parameter, value }) => redisCli(['CONFIG', 'SET', parameter, value]))
     case 'allow':
@@ -87,7 +87,11 @@ function confLine({ parameter, value }: Setting): string {
 }
 
 function migrate(entry: string): string {
-  return `keyspec migrate run --entry ${shellWord(entry)}`
+  return `keyspec migrate run ${option('entry', entry)}`
+}
+
+function option(name: string, value: string): string {
+  return optionWords(name, value).map(shellWord).join(' ')
 }
 
 function allow({ user, rules, tool }: Extract<Remedy, { kind: 'allow' }>): string {

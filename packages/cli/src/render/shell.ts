@@ -9,6 +9,11 @@ export function keyOperand(key: string): string {
   return key.startsWith('-') ? `-- ${shellWord(key)}` : shellWord(key)
 }
 
+/** An option of `keyspec` with its value, as words: a value that begins with a dash is no option. */
+export function optionWords(option: string, value: string): string[] {
+  return value.startsWith('-') ? [`--${option}=${value}`] : [`--${option}`, value]
+}
+
 /**
  * A line of redis-cli. `key` is text as `escapeKey` shows it: where that has escapes, redis-cli is told to read its words
  * as its own prompt would.

@@ -84,6 +84,21 @@ describe('a bound for the memory', () => {
       boundOf({ ...full, total_system_memory: String(total * 1024 ** 3) }).remedies
     expect(more(8)).toMatchObject([{ settings: [{ parameter: 'maxmemory', value: String(2 * 1024 ** 3) }] }])
     expect(more(1)).toBeUndefined()
+    // Three quarters are above the bound, but not a tenth above what is held.
+    expect(more(1.4)).toBeUndefined()
+  })
+
+  test('is not raised above what is declared', () => {
+    const full = {
+      maxmemory: String(1024 ** 3),
+      used_memory: String(1024 ** 3),
+      maxmemory_policy: 'noeviction',
+      total_system_memory: String(8 * 1024 ** 3),
+    }
+    expect(boundOf(full, { maxmemory: '1gb' }).remedies).toBeUndefined()
+    expect(boundOf(full, { maxmemory: '1200mb' }).remedies).toMatchObject([
+      { settings: [{ parameter: 'maxmemory', value: String(1200 * 1024 ** 2) }] },
+    ])
   })
 })
 

@@ -16,8 +16,11 @@ export function* memory({ info }: NodeFacts, needs: ServerNeeds): Generator<Diag
     const message = `${Math.round((100 * used) / maxmemory)} % of maxmemory is used, and nothing is evicted: writes will be refused`
     const diagnosis = { code: 'memory-full', severity: 'error', message } as const
     const fitting = fittingSize(info)
-    const more = fitting === undefined ? 0 : Math.min(maxmemory * 2, bytesIn(fitting))
-    yield more > maxmemory ? configured(diagnosis, [['maxmemory', String(more)]]) : diagnosis
+    const { maxmemory: most } = needs.policy
+    const limit = most === undefined ? Infinity : bytesIn(most)
+    const more = fitting === undefined ? 0 : Math.min(maxmemory * 2, bytesIn(fitting), limit)
+    const helps = more > maxmemory && used * ROOM <= more
+    yield helps ? configured(diagnosis, [['maxmemory', String(more)]]) : diagnosis
   }
   const evicted = Number(info.get('evicted_keys') ?? 0)
   if (evicted > 0) {

@@ -5,6 +5,7 @@ import { type ArchiveHeader, type ArchiveRecord } from './archive/archive.ts'
 import { ahead } from './archive/ahead.ts'
 import { dumpChosen } from './archive/dump.ts'
 import { writeArchive } from './archive/write.ts'
+import { addKey, type EntrySum, type Sum } from './sum.ts'
 import type { Selection } from '../scan/selection.ts'
 
 /** How an export goes. */
@@ -26,8 +27,8 @@ export interface ExportResult {
   readonly gone: number
   /** The sum of the keys and of their values as the server dumped them. */
   readonly bytes: number
-  /** The same for each entry, `undefined` for the keys that no entry owns. */
-  readonly entries: ReadonlyMap<string | undefined, { readonly keys: number; readonly bytes: number }>
+  /** The same for each entry. */
+  readonly entries: readonly EntrySum[]
 }
 
 /** Some more bytes of an export. */
@@ -55,8 +56,11 @@ async function* exporting(
 ): Steps<ExportResult, ExportStep> {
   const { schema, prefix = '', keyspec, maxLoad, signal } = options
   const sums = { keys: 0, gone: 0, bytes: 0 }
-  const entries = new Map<string | undefined, { readonly keys: number; readonly bytes: number }>()
-  const result = (): ExportResult => ({ ...sums, entries: new Map(entries) })
+  const entries = new Map<string | undefined, Sum>()
+  const result = (): ExportResult => ({
+    ...sums,
+    entries: [...entries].map(([entry, sum]) => ({ entry, ...sum })),
+  })
   const progress = new Progress(result)
   const header: ArchiveHeader = {
     createdAtMs: Date.now(),
@@ -78,8 +82,7 @@ async function* exporting(
       sums.gone += gone
       for (const { key, dump, entry } of batch) {
         const size = key.length + dump.length
-        const sum = entries.get(entry) ?? NOTHING
-        entries.set(entry, { keys: sum.keys + 1, bytes: sum.bytes + size })
+        addKey(entries, entry, size)
         sums.keys += 1
         sums.bytes += size
       }
@@ -91,8 +94,6 @@ async function* exporting(
     yield progress.step(sums.keys, undefined, { bytes })
   return result()
 }
-
-const NOTHING = { keys: 0, bytes: 0 }
 
 /** A digest of what a schema declares of its keys: of two exports with the same one, the keys mean the same. */
 export function schemaDigest(schema: Schema): string {

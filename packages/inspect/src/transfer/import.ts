@@ -165,7 +165,7 @@ function renaming({ strip = '', add = '' }: Rename): (key: Buffer) => Buffer {
     const rest = key.subarray(before.length)
     if (!key.subarray(0, before.length).equals(before))
       throw new ImportError(
-        `${escapeKey(key)} does not begin with "${escapeKey(strip)}"; nothing was written`,
+        `${escapeKey(key)} does not begin with "${escapeKey(strip)}", which is to be stripped`,
         escapeKey(key),
       )
     return Buffer.concat([after, rest])

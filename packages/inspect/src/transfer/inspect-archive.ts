@@ -1,6 +1,7 @@
 import { operation, type Operation, Progress, type Steps } from '../operation/operation.ts'
 import type { ArchiveHeader } from './archive/archive.ts'
 import { type ArchiveSource, readArchive } from './archive/read.ts'
+import { addKey, type EntrySum, type Sum, type TypeSum } from './sum.ts'
 
 /** All that a whole export holds; see `inspectArchive`. */
 export interface ArchiveContents {
@@ -12,21 +13,14 @@ export interface ArchiveContents {
   readonly fileBytes: number
   /** The largest of the values. */
   readonly largest: { readonly key: Buffer; readonly bytes: number } | undefined
-  readonly types: ReadonlyMap<string, Sum>
-  /** By entry, `undefined` for the keys that no entry owned. */
-  readonly entries: ReadonlyMap<string | undefined, Sum>
+  readonly types: readonly TypeSum[]
+  readonly entries: readonly EntrySum[]
   /** Keys that never expire. */
   readonly forever: number
   /** Keys that had expired by now. */
   readonly expired: number
   /** When the first and the last of those that expire do, in ms since the epoch. */
   readonly expiry: { readonly first: number; readonly last: number } | undefined
-}
-
-/** Keys, and their bytes. */
-export interface Sum {
-  readonly keys: number
-  readonly bytes: number
 }
 
 /** How an export is read through. */
@@ -53,7 +47,7 @@ async function* reading(
 ): Steps<ArchiveContents> {
   const types = new Map<string, Sum>()
   const entries = new Map<string | undefined, Sum>()
-  const contents: { -readonly [Part in keyof ArchiveContents]: ArchiveContents[Part] } = {
+  const contents: { -readonly [Part in keyof Counted]: Counted[Part] } = {
     header: NO_HEADER,
     records: 0,
     bytes: 0,
@@ -61,11 +55,13 @@ async function* reading(
     expired: 0,
     fileBytes: 0,
     largest: undefined,
-    types,
-    entries,
     expiry: undefined,
   }
-  const result = (): ArchiveContents => ({ ...contents, types: new Map(types), entries: new Map(entries) })
+  const result = (): ArchiveContents => ({
+    ...contents,
+    types: [...types].map(([type, sum]) => ({ type, ...sum })),
+    entries: [...entries].map(([entry, sum]) => ({ entry, ...sum })),
+  })
   const progress = new Progress(result)
   for await (const part of readArchive(source)) {
     signal?.throwIfAborted()
@@ -76,8 +72,8 @@ async function* reading(
         const bytes = key.length + dump.length
         contents.records += 1
         contents.bytes += bytes
-        add(types, type, bytes)
-        add(entries, entry, bytes)
+        addKey(types, type, bytes)
+        addKey(entries, entry, bytes)
         // A copy: the key is a part of its frame, which must be able to go.
         if (contents.largest === undefined || dump.length > contents.largest.bytes)
           contents.largest = { key: Buffer.from(key), bytes: dump.length }
@@ -96,6 +92,8 @@ async function* reading(
   return result()
 }
 
+type Counted = Omit<ArchiveContents, 'types' | 'entries'>
+
 // Until the first part of the file is read, which is its header.
 const NO_HEADER: ArchiveHeader = {
   createdAtMs: 0,
@@ -105,9 +103,4 @@ const NO_HEADER: ArchiveHeader = {
   prefix: '',
   entries: [],
   schema: '',
-}
-
-function add<K>(sums: Map<K, Sum>, name: K, bytes: number): void {
-  const sum = sums.get(name) ?? { keys: 0, bytes: 0 }
-  sums.set(name, { keys: sum.keys + 1, bytes: sum.bytes + bytes })
 }

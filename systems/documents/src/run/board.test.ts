@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { startRedis } from 'keyspec/testing'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { survived } from '../../../../test-support/hostile-http.ts'
 import { openDocuments } from '../keyspace.ts'
 import { openBroker } from '../worker/broker.ts'
@@ -32,6 +32,33 @@ test('the board shows the queues on this machine alone, and changes nothing', as
   const policy = page.headers.get('Content-Security-Policy')!.split('; ')
   expect(policy).toContain("default-src 'self'")
   expect(policy.flatMap((rule) => rule.split(' ').slice(1)).filter((from) => !own.includes(from))).toEqual([])
+})
+
+test('the board answers a failure without its words, and says what every answer says', async () => {
+  const redis = await startRedis()
+  const opened = await openDocuments(redis.url)
+  const broker = openBroker(opened.client)
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const board = await serveBoard(broker)
+  onTestFinished(async () => {
+    log.mockRestore()
+    await board.close()
+    await broker.close()
+    opened.close()
+    await redis.stop()
+  })
+  const shown = await fetch(`${board.url}api/queues`)
+  expect([shown.status, shown.headers.get('x-content-type-options')]).toEqual([200, 'nosniff'])
+  await redis.command('SET', broker.queues.ocr.toKey('wait'), 'no list')
+  const failed = await fetch(`${board.url}api/queues?activeQueue=ocr&status=waiting`)
+  expect([failed.status, await failed.json()]).toEqual([
+    500,
+    { type: 'about:blank', title: 'Internal Server Error', status: 500, detail: 'The board failed' },
+  ])
+  expect(failed.headers.get('cache-control')).toBe('no-store')
+  // BullMQ logs the error itself too.
+  const lines = log.mock.calls.filter(([line]) => typeof line === 'string')
+  expect(lines).toEqual([[expect.stringContaining('WRONGTYPE')]])
 })
 
 /** What a policy may allow: none of it is another host. */

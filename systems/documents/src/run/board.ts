@@ -2,7 +2,7 @@ import { createBullBoard } from '@bull-board/api'
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import { HonoAdapter } from '@bull-board/hono'
 import { serveStatic } from '@hono/node-server/serve-static'
-import { httpService, type Listening } from '@keyspec-systems/program/http'
+import { httpService, type Listening, Problem } from '@keyspec-systems/program/http'
 import type { Broker } from '../worker/broker.ts'
 
 // Its page asks another host for a font; it does without.
@@ -24,6 +24,11 @@ export async function serveBoard(broker: Broker, port = 0): Promise<Listening> {
   createBullBoard({
     queues: Object.values(broker.queues).map((queue) => new BullMQAdapter(queue, { readOnlyMode: true })),
     serverAdapter: board,
+  })
+  // The board's own handler answers with the words of the error.
+  board.setErrorHandler((error) => {
+    console.error(`The board failed: ${error.message}`)
+    return { status: 500, body: new Problem(500, 'The board failed').document }
   })
   const { url, close } = await httpService({
     routes: {},

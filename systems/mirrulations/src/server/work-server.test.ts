@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Listening } from '@keyspec-systems/program/http'
 import { startRedis, type TemporaryRedis } from 'keyspec/testing'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { survived } from '../../../../test-support/hostile-http.ts'
+import { sendRaw, survived } from '../../../../test-support/hostile-http.ts'
 import type { NewJob } from '../job.ts'
 import { type Opened, openMirrulations } from '../keyspace.ts'
 import { openStore } from '../storage/store.ts'
@@ -310,5 +310,10 @@ test('/data is JSON, and a page for whoever prefers one', async () => {
 
 test('no request ends it, and it is ready while Redis answers', async () => {
   expect(await survived(base)).toEqual([])
+  // A page elsewhere can name an address of this machine in an image.
+  for (const path of ['/get_client_id', '/get_job?client_id=1']) {
+    const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\n\r\n`
+    expect(await sendRaw(base, Buffer.from(request)), path).toMatch(/^HTTP\/1\.1 403/)
+  }
   expect((await fetch(`${base}/readyz`)).status).toBe(200)
 })

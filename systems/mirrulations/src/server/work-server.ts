@@ -68,6 +68,8 @@ export function workServer(options: WorkServerOptions): HttpService {
   }
   return httpService({
     routes,
+    // The clients of the first generation ask for these with GET.
+    changing: ['GET /get_client_id', 'GET /get_job'],
     ready: async () => keys.jobs().stats(),
     problemOf: (cause) =>
       new Problem(500, isUnavailable(cause) ? 'Cannot connect to the database' : 'The work server failed', {

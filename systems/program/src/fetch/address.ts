@@ -19,8 +19,11 @@ for (const [network, prefix] of [
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
   ['192.0.2.0', 24],
+  ['192.31.196.0', 24],
+  ['192.52.193.0', 24],
   ['192.88.99.0', 24],
   ['192.168.0.0', 16],
+  ['192.175.48.0', 24],
   ['198.18.0.0', 15],
   ['198.51.100.0', 24],
   ['203.0.113.0', 24],
@@ -35,14 +38,18 @@ for (const [network, prefix] of [
 for (const [network, prefix] of [
   // Unspecified, loopback, and IPv4 written as IPv6 without a prefix of its own.
   ['::', 96],
+  // IPv4 for a stateless translator (RFC 2765).
+  ['::ffff:0:0:0', 96],
   // NAT64 of a local network, which may stand for any IPv4.
   ['64:ff9b:1::', 48],
   ['100::', 64],
+  ['100:0:0:1::', 64],
   // Teredo among them.
   ['2001::', 23],
   ['2001:db8::', 32],
   // 6to4.
   ['2002::', 16],
+  ['2620:4f:8000::', 48],
   ['3fff::', 20],
   ['5f00::', 16],
   ['fc00::', 7],

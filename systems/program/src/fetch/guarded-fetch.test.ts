@@ -1,7 +1,9 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { expect, onTestFinished, test } from 'vitest'
+import { eventually } from 'keyspec/testing'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { guardedFetch, isPrivate, RefusedAddressError } from './index.ts'
 
 async function serve(listener: RequestListener): Promise<string> {
@@ -33,8 +35,11 @@ test.each([
   ['172.31.255.255', 'private'],
   ['192.0.0.1', 'protocol assignments'],
   ['192.0.2.1', 'documentation'],
+  ['192.31.196.1', 'the blackhole of AS112'],
+  ['192.52.193.1', 'multicast tunnels'],
   ['192.88.99.1', '6to4 relays'],
   ['192.168.0.1', 'private'],
+  ['192.175.48.1', 'the blackhole of AS112'],
   ['198.18.0.1', 'benchmarks'],
   ['198.51.100.1', 'documentation'],
   ['203.0.113.1', 'documentation'],
@@ -46,13 +51,16 @@ test.each([
   ['::127.0.0.1', 'IPv4-compatible'],
   ['::ffff:127.0.0.1', 'IPv4-mapped'],
   ['::ffff:7f00:1', 'IPv4-mapped, in hexadecimal'],
+  ['::ffff:0:127.0.0.1', 'IPv4-translated'],
   ['64:ff9b::7f00:1', 'NAT64 of a loopback address'],
   ['64:ff9b::10.0.0.1', 'NAT64 of a private address'],
   ['64:ff9b:1::1', 'NAT64 of a local network'],
   ['100::1', 'discarded'],
+  ['100:0:0:1::1', 'a dummy prefix'],
   ['2001::1', 'Teredo'],
   ['2001:db8::1', 'documentation'],
   ['2002:7f00:1::', '6to4 of a loopback address'],
+  ['2620:4f:8000::1', 'the blackhole of AS112'],
   ['3fff::1', 'documentation'],
   ['fc00::1', 'unique local'],
   ['fd00::1', 'unique local'],
@@ -120,6 +128,27 @@ test('each redirect is checked anew', async () => {
   expect(asked).toBe(0)
 })
 
+test('a redirect to another origin gets no credentials', async () => {
+  const asked: unknown[][] = []
+  const note: RequestListener = ({ headers, url }, response) => {
+    asked.push([url, headers.authorization, headers.cookie, headers['x-is']])
+    response.end()
+  }
+  const elsewhere = await serve(note)
+  const base = await serve((request, response) => {
+    if (request.url === '/near') return note(request, response)
+    const Location = request.url === '/' ? '/near' : `${elsewhere}/far`
+    response.writeHead(302, { Location }).end()
+  })
+  const headers = { authorization: 'secret', Cookie: 'a=b', 'X-Is': 'a test' }
+  for (const path of ['/', '/away'])
+    (await guardedFetch(base + path, { mayBePrivate, headers })).body.resume()
+  expect(asked).toEqual([
+    ['/near', 'secret', 'a=b', 'a test'],
+    ['/far', undefined, undefined, 'a test'],
+  ])
+})
+
 test.each([
   ['gzip', gzipSync],
   ['deflate', deflateSync],
@@ -157,4 +186,47 @@ test('it is given up when the signal says so', async () => {
   const base = await serve(() => {})
   const given = guardedFetch(base, { mayBePrivate, signal: AbortSignal.timeout(50) })
   await expect(given).rejects.toThrow()
+})
+
+test('a server that switches protocols is an error, and not silence', async () => {
+  const base = await serve((_, response) =>
+    response.socket!.write(
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    ),
+  )
+  const given = guardedFetch(base, { mayBePrivate, signal: AbortSignal.timeout(5000) })
+  await expect(given).rejects.toThrow('without an answer')
+})
+
+test.each([
+  ['is not what it says', (): Buffer => Buffer.from('not gzip'), 8],
+  ['breaks off', () => gzipSync('x'.repeat(100)).subarray(0, 12), 8000],
+] as const)('a packed body that %s fails its reader, however late it begins', async (_, bytes, length) => {
+  const uncaught = vi.fn<(error: Error) => void>()
+  process.on('uncaughtException', uncaught)
+  onTestFinished(() => void process.off('uncaughtException', uncaught))
+  const base = await serve((__, response) => {
+    response.writeHead(200, { 'Content-Encoding': 'gzip', 'Content-Length': length })
+    response.write(bytes(), () => response.socket!.end())
+  })
+  const { body } = await guardedFetch(base, { mayBePrivate })
+  await eventually(() => expect(body.errored).not.toBeNull())
+  await expect(textOf(body)).rejects.toThrow()
+  expect(uncaught).not.toHaveBeenCalled()
+})
+
+test('the signal ends a body that has arrived and is still unpacked', async () => {
+  const packed = gzipSync(Buffer.alloc(20_000_000))
+  const base = await serve((_, response) =>
+    response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(packed),
+  )
+  const stopping = new AbortController()
+  const { body } = await guardedFetch(base, { mayBePrivate, signal: stopping.signal })
+  const reading = (async () => {
+    for await (const _ of body) {
+      await pause(20)
+      stopping.abort()
+    }
+  })()
+  await expect(reading).rejects.toThrow('abort')
 })

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns'
 import { request as requestHttp, type IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import type { Readable } from 'node:stream'
+import { addAbortSignal, type Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { isPrivate } from './address.ts'
 
@@ -44,7 +44,7 @@ export interface GuardedResponse {
 /**
  * GET of an address that came from outside. It is fetched only if it is http or https and the host is on the public internet: the
  * address that a name resolves to is checked where the connection is made, so no name can point into the private network, and
- * each redirect is checked anew. Credentials of the program are never sent along.
+ * each redirect is checked anew. A redirect to another origin gets neither `Authorization` nor `Cookie`, and all other headers.
  */
 export async function guardedFetch(
   start: string,
@@ -52,17 +52,27 @@ export async function guardedFetch(
 ): Promise<GuardedResponse> {
   const { maxRedirects = 5 } = options
   let url = start
+  let { headers = {} } = options
   for (let hop = 0; hop <= maxRedirects; hop += 1) {
     if (!URL.canParse(url)) throw new RefusedAddressError(url, 'is no address')
-    const response = await get(new URL(url), options)
+    const response = await get(new URL(url), { ...options, headers })
     const { statusCode: status = 0 } = response
     const { location } = response.headers
-    if (status < 300 || status >= 400 || location === undefined) return answered(url, status, response)
+    if (status < 300 || status >= 400 || location === undefined)
+      return answered(url, status, response, options.signal)
     response.destroy()
     if (!URL.canParse(location, url)) throw new RefusedAddressError(url, 'redirects to nowhere')
-    url = new URL(location, url).href
+    const next = new URL(location, url)
+    if (next.origin !== new URL(url).origin) headers = withoutCredentials(headers)
+    url = next.href
   }
   throw new RefusedAddressError(start, `redirects more than ${maxRedirects} times`)
+}
+
+function withoutCredentials(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !/^(?:authorization|cookie)$/i.test(name)),
+  )
 }
 
 function get(
@@ -86,6 +96,8 @@ function get(
     })
       .once('response', resolve)
       .once('error', reject)
+      // A server that switches protocols ends the request without an error, and no signal stops it any more.
+      .once('close', () => reject(new Error('The connection ended without an answer')))
       .end()
   })
 }
@@ -106,11 +118,20 @@ function notPublic(url: URL): RefusedAddressError {
   return new RefusedAddressError(url.href, 'is not on the public internet')
 }
 
-function answered(url: string, status: number, response: IncomingMessage): GuardedResponse {
+function answered(
+  url: string,
+  status: number,
+  response: IncomingMessage,
+  signal: AbortSignal | undefined,
+): GuardedResponse {
   const headers = new Headers()
   for (const [name, value] of Object.entries(response.headers))
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value)
   const body = decoded(response)
+  // A body that breaks before its reader begins fails the reader, not the process.
+  body.on('error', () => {})
+  // The request's own signal does not reach a body that has arrived and is still being unpacked.
+  if (signal !== undefined) addAbortSignal(signal, body)
   if (body !== response) {
     // They say how it was packed.
     headers.delete('content-encoding')

@@ -53,6 +53,116 @@ test('a request that may not come in is refused before its body is read', async 
   expect(await refusedAs(`PUT /things HTTP/1.1\r\nHost: ${host}\r\n`)).toBe('405')
 })
 
+test('a GET that changes something is refused to a page of another site, and no other GET is', async () => {
+  const { url } = await serving({
+    routes: {
+      'GET /next': async () => ({ body: 1 }),
+      'GET /look': async () => ({ body: 1 }),
+    },
+    changing: ['GET /next'],
+  })
+  const elsewhere = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'no-cors' }
+  // A browser sends what `fetch` of Node does not let a program say.
+  const head = Object.entries(elsewhere).map(([name, value]) => `${name}: ${value}\r\n`)
+  const statusOf = async (method: string, path: string, more = '') => {
+    const request = `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`
+    return (await sendRaw(url, Buffer.from(request))).slice(9, 12)
+  }
+  expect(await statusOf('GET', '/next')).toBe('200')
+  expect(await statusOf('GET', '/next', head.join(''))).toBe('403')
+  expect(await statusOf('HEAD', '/next', head.join(''))).toBe('403')
+  expect(await statusOf('GET', '/%6eext', head.join(''))).toBe('403')
+  expect(await statusOf('GET', '/next', 'Origin: https://evil.example\r\n')).toBe('403')
+  expect(await statusOf('GET', '/look', head.join(''))).toBe('200')
+})
+
+test.each([
+  ['a Host that is none', '400', 'GET /things/1 HTTP/1.1\r\nHost: [\r\n\r\n'],
+  ['a port that is none', '400', 'GET /things/1 HTTP/1.1\r\nHost: localhost:99999\r\n\r\n'],
+  ['no Host', '400', 'GET /things/1 HTTP/1.1\r\n\r\n'],
+  ['a backslash', '400', 'GET /things\\1 HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+  ['a star', '400', 'OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+  ['an address of elsewhere', '400', 'GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+  [
+    'two lengths',
+    '400',
+    'PUT /raw HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+  ],
+  [
+    'a length and chunks',
+    '400',
+    'PUT /raw HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n',
+  ],
+  ['bytes', '400', '\x00\xff\r\n\r\n'],
+  ['headers without end', '431', `GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`],
+  ['a method for /livez that it has not', '405', 'POST /livez HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+  ['a method for /readyz that it has not', '405', 'DELETE /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+])('a request with %s is refused by a problem document, %s', async (_, status, request) => {
+  const { url } = await serving()
+  const answer = await sendRaw(url, Buffer.from(request, 'latin1'))
+  expect(answer.slice(9, 12)).toBe(status)
+  expect(answer).toMatch(/^cache-control: no-store\r$/im)
+  expect(answer).toMatch(/^x-content-type-options: nosniff\r$/im)
+  expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ status: Number(status) })
+})
+
+test('an expectation that nobody knows is ignored', async () => {
+  const { url } = await serving()
+  const request = 'PUT /raw HTTP/1.1\r\nHost: localhost\r\nExpect: more\r\nContent-Length: 3\r\n\r\nabc'
+  expect(await sendRaw(url, Buffer.from(request))).toMatch(/^HTTP\/1\.1 200/)
+})
+
+test('an answer that cannot be written is a failure of its route', async () => {
+  const log = vi.fn<(line: string) => void>()
+  const answered = vi.fn<(answer: { route: string; status: number }) => void>()
+  const { url } = await serving({
+    log,
+    answered,
+    routes: {
+      'GET /number/:id': async () => ({ body: 1n }),
+      'GET /header/:id': async (call) => {
+        call.setHeader('X-Is', 'a\nb')
+        return { body: 1 }
+      },
+    },
+  })
+  for (const name of ['number', 'header']) {
+    const response = await fetch(`${url}/${name}/canary`)
+    expect([response.status, await response.json()]).toMatchObject([500, { detail: 'The service failed' }])
+    expect(response.headers.get('cache-control')).toBe('no-store')
+  }
+  const lines = log.mock.calls.map(([line]) => line.split(': ')[0])
+  expect(lines).toEqual(['GET /number/:id', 'GET /header/:id'])
+  expect(answered.mock.calls.map(([{ route, status }]) => [route, status])).toEqual([
+    ['/number/:id', 500],
+    ['/header/:id', 500],
+  ])
+})
+
+test('an application that is mounted answers with the same headers, and without the words of an error', async () => {
+  const log = vi.fn<(line: string) => void>()
+  const { url } = await serving({
+    log,
+    mount: (app) => {
+      app.get('/page', (context) => context.text('page', 200, { 'Cache-Control': 'max-age=5' }))
+      app.get('/other', (context) => context.text('other'))
+      app.get('/fails', () => {
+        throw new Error('secret')
+      })
+    },
+  })
+  const page = await fetch(`${url}/page`)
+  expect([page.headers.get('cache-control'), page.headers.get('x-content-type-options')]).toEqual([
+    'max-age=5',
+    'nosniff',
+  ])
+  const other = await fetch(`${url}/other`)
+  expect([other.headers.get('cache-control'), await other.text()]).toEqual(['no-store', 'other'])
+  const failed = await fetch(`${url}/fails`)
+  expect([failed.status, await failed.text()]).toEqual([500, expect.not.stringContaining('secret')])
+  expect(log).toHaveBeenCalledOnce()
+})
+
 test('its own page may post, under every name that it has', async () => {
   const { url, host } = await serving({ hosts: ['tutor.example'] })
   const json = { 'Content-Type': 'application/json' }

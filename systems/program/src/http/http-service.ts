@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import type { IncomingMessage, Server } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
+import type { Duplex } from 'node:stream'
+import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { bodyOf, type Call, jsonIn, requireJson } from './call.ts'
-import { isCrossSite, isOwnHost, isWellFormed } from './origin.ts'
+import { isCrossSite, isLook, isOwnHost, isWellFormed } from './origin.ts'
 import { Problem } from './problem.ts'
 
 /** What a route answers: JSON, a page, or nothing. */
@@ -37,6 +38,8 @@ export interface Answered {
 export interface ServiceOptions {
   /** By method and path: `GET /sessions/:userId`. */
   readonly routes: Readonly<Record<string, Route>>
+  /** The `GET` routes that change something, which no page of another site may ask for. */
+  readonly changing?: readonly string[]
   /** Comes back while the service can do its work; what it rejects with makes `/readyz` answer 503. */
   readonly ready?: () => Promise<unknown>
   /** Makes an answer of what a route rejected with; a problem document unless told. */
@@ -88,11 +91,10 @@ export function httpService(options: ServiceOptions): HttpService {
 
   const respond = (context: Bound, { status, body, html, type, headers = {} }: Answer): Response => {
     const told = new Headers(headers)
-    if (!told.has('Cache-Control')) told.set('Cache-Control', 'no-store')
+    guard(told)
     if (isClosing || !context.env.incoming.complete) told.set('Connection', 'close')
-    told.set('X-Content-Type-Options', 'nosniff')
-    for (const [name, value] of Object.entries(context.get('headers' as never) ?? {}))
-      told.set(name, value as string)
+    for (const [name, value] of (context.get('headers' as never) as Headers | undefined) ?? [])
+      told.set(name, value)
     if (html !== undefined) {
       told.set('Content-Type', 'text/html; charset=utf-8')
       return new Response(html, { status: status ?? 200, headers: told })
@@ -113,12 +115,15 @@ export function httpService(options: ServiceOptions): HttpService {
   const handled = (route: string, answer: Route) => async (context: Bound) => {
     const begun = performance.now()
     let told: Answer
+    let response: Response
     try {
       told = await answer(callOf(context))
+      // Here, since an answer that cannot be written is a failure of the route.
+      response = respond(context, told)
     } catch (error) {
       told = refuse(context, error, route)
+      response = respond(context, told)
     }
-    const response = respond(context, told)
     const ms = Math.round((performance.now() - begun) * 10) / 10
     answered?.({ method: context.req.method, route, status: response.status, ms, trace: told.trace })
     return response
@@ -130,7 +135,7 @@ export function httpService(options: ServiceOptions): HttpService {
       return respond(context, ofShell(new Problem(421, 'This service has another name')))
     if (!isWellFormed(incoming.url ?? '/'))
       return respond(context, ofShell(new Problem(400, 'The path is malformed')))
-    if (isCrossSite(incoming, hosts))
+    if (!isLook(incoming) && isCrossSite(incoming, hosts))
       return respond(context, ofShell(new Problem(403, 'Another site may not ask for this')))
     return next()
   })
@@ -157,7 +162,16 @@ export function httpService(options: ServiceOptions): HttpService {
       inFlight -= 1
     }
   })
-  const methods = new Map<string, string[]>()
+  for (const name of options.changing ?? [])
+    app.use(name.split(' ')[1]!, async (context, next) =>
+      isCrossSite(context.env.incoming, hosts)
+        ? respond(context, ofShell(new Problem(403, 'Another site may not ask for this')))
+        : next(),
+    )
+  const methods = new Map([
+    ['/livez', ['GET']],
+    ['/readyz', ['GET']],
+  ])
   for (const [name, route] of Object.entries(routes)) {
     const [method = '', path = ''] = name.split(' ')
     methods.set(path, [...(methods.get(path) ?? []), method])
@@ -175,7 +189,13 @@ export function httpService(options: ServiceOptions): HttpService {
         )
       }),
     )
-  options.mount?.(app)
+  if (options.mount !== undefined) {
+    app.use(async (context, next) => {
+      await next()
+      guard(context.res.headers)
+    })
+    options.mount(app)
+  }
   app.notFound((context) =>
     handled('*', async () => {
       throw new Problem(404, 'There is nothing at this path')
@@ -184,15 +204,24 @@ export function httpService(options: ServiceOptions): HttpService {
   app.onError((error, context) => respond(context as Bound, refuse(context as Bound, error, '*')))
 
   const arrivalMs = options.arrivalMs ?? 60_000
-  const server = createAdaptorServer({
-    fetch: app.fetch,
-    serverOptions: {
+  const listener = getRequestListener(app.fetch, {
+    // The routes never see a target or a `Host` that is none.
+    errorHandler: (error) => written(error instanceof RequestError ? MALFORMED : failed(error)),
+  })
+  const server = createServer(
+    {
       headersTimeout: Math.min(HEADERS_MS, arrivalMs),
       requestTimeout: arrivalMs,
       keepAliveTimeout: PATIENCE_MS,
       connectionsCheckingInterval: 1_000,
+      // A request without a `Host` is answered as one with a malformed one.
+      requireHostHeader: false,
     },
-  }) as Server
+    (request, response) => void listener(request, response),
+  )
+  // An expectation other than `100-continue` is ignored, as RFC 9110 (10.1.1) allows.
+  server.on('checkExpectation', (request, response) => void server.emit('request', request, response))
+  server.on('clientError', refuseBytes)
 
   return {
     async listen(port = 0) {
@@ -218,7 +247,7 @@ const KNOWN: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH
 
 function callOf(context: Bound): Call {
   const { incoming }: { incoming: IncomingMessage } = context.env
-  const headers: Record<string, string> = {}
+  const headers = new Headers()
   context.set('headers' as never, headers as never)
   const bytes = async (maxBytes: number) => Buffer.concat(await all(bodyOf(incoming, maxBytes)))
   return {
@@ -227,9 +256,7 @@ function callOf(context: Bound): Call {
     signal: context.req.raw.signal,
     param: (name) => context.req.param(name as never) ?? '',
     header: (name) => context.req.header(name),
-    setHeader: (name, value) => {
-      headers[name] = value
-    },
+    setHeader: (name, value) => headers.set(name, value),
     body: (maxBytes) => bodyOf(incoming, maxBytes),
     bytes,
     async json(maxBytes) {
@@ -251,6 +278,44 @@ function documented(problem: Problem): Answer {
 
 function ofShell(problem: Problem): Answer {
   return { ...documented(problem), headers: problem.headers }
+}
+
+/** The headers of every answer. */
+function guard(headers: Headers): void {
+  if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store')
+  headers.set('X-Content-Type-Options', 'nosniff')
+}
+
+const MALFORMED = new Problem(400, 'The request is malformed')
+
+function written(problem: Problem): Response {
+  const headers = new Headers({ Connection: 'close', 'Content-Type': DOCUMENT })
+  guard(headers)
+  return new Response(JSON.stringify(problem.document), { status: problem.status, headers })
+}
+
+/** Answers bytes that are no request, or only a part of one. */
+function refuseBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
+  const problem = UNREADABLE[error.code ?? ''] ?? MALFORMED
+  // An answer that has begun must not be followed by another one.
+  const isAnswering = (socket as { _httpMessage?: ServerResponse | null })._httpMessage?.headersSent === true
+  if (!socket.writable || isAnswering) return void socket.destroy()
+  const body = JSON.stringify(problem.document)
+  const headers = new Headers({
+    Connection: 'close',
+    'Content-Type': DOCUMENT,
+    'Content-Length': String(Buffer.byteLength(body)),
+  })
+  guard(headers)
+  const head = [...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  socket.end(`HTTP/1.1 ${problem.status} ${problem.title}\r\n${head}\r\n${body}`, () => socket.destroy())
+}
+
+const DOCUMENT = 'application/problem+json; charset=utf-8'
+const UNREADABLE: Readonly<Record<string, Problem>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: new Problem(408, 'The request took too long to arrive'),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: new Problem(413, 'The extensions of a chunk are too long'),
+  HPE_HEADER_OVERFLOW: new Problem(431, 'The headers are too long'),
 }
 
 function failed(error: unknown): Problem {

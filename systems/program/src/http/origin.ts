@@ -8,9 +8,13 @@ export function isOwnHost(host: string | undefined, hosts: readonly string[]): b
   return LOOPBACK.has(name) || hosts.includes(name)
 }
 
-/** Whether a page of another site makes a browser ask for something that is more than a look. */
-export function isCrossSite({ method, headers }: IncomingMessage, hosts: readonly string[]): boolean {
-  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false
+/** Whether the method of a request says that it only looks. */
+export function isLook({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+}
+
+/** Whether a page of another site makes a browser send a request. */
+export function isCrossSite({ headers }: IncomingMessage, hosts: readonly string[]): boolean {
   const { origin } = headers
   if (headers['sec-fetch-site'] === 'cross-site') return true
   if (origin === undefined) return false

@@ -43,7 +43,7 @@ export async function keepWhile<T, H extends Lease>(
   })
   if (keeper === undefined) return value
   if (lost.signal.aborted) throw lost.signal.reason as LeaseLostError
-  if (!released && !keeper.sawOutage()) throw lostError(key)
+  if (!released && !keeper.sawOutage() && !lease.isReleaseUnknown) throw lostError(key)
   return value
 }
 

@@ -35,6 +35,7 @@ export class Lease<Fence extends number | undefined = number | undefined> {
   #replicas: number | undefined
   #isReleased = false
   #released: Promise<boolean> | undefined
+  #isReleaseUnknown = false
 
   constructor(home: LockHome, held: TokenLease, { fence, exclusive }: Holding<Fence>) {
     this.#home = home
@@ -76,6 +77,11 @@ export class Lease<Fence extends number | undefined = number | undefined> {
     return this.#released
   }
 
+  /** @internal Whether a `release` of the holder within the lease got no answer: nobody knows when the lock ended. */
+  get isReleaseUnknown(): boolean {
+    return this.#isReleaseUnknown
+  }
+
   /** @internal Notes how many replicas acknowledged it. */
   acknowledged(replicas: number): this {
     this.#replicas = replicas
@@ -107,6 +113,7 @@ export class Lease<Fence extends number | undefined = number | undefined> {
    */
   async release(): Promise<boolean> {
     const before = this.#released ?? false
+    const withinLease = this.leftMs > 0
     // Before the lease ends: `using` then asks for it.
     this.#isReleased = true
     const giving = this.giveBack()
@@ -117,6 +124,7 @@ export class Lease<Fence extends number | undefined = number | undefined> {
     try {
       return await giving
     } catch (error) {
+      if (withinLease && isUnavailable(error)) this.#isReleaseUnknown = true
       if (this.#home.proceeds && isUnavailable(error)) return false
       throw error
     }

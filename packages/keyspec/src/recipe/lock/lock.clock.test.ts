@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Connection, Reply } from '../../connection/connection.ts'
 import { LeaseLostError, UnknownOutcomeError } from '../../errors.ts'
 import { open } from '../../keyspace.ts'
+import type { Lease } from './lease.ts'
 import { lock, type LockOptions } from './lock.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -235,6 +236,26 @@ test('a release whose answer is lost: work within its lease is done, work past i
     vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 11_000)
   })
   await expect(using).rejects.toBeInstanceOf(LeaseLostError)
+})
+
+test('work whose own release got no answer within the lease is done, and past it is not said to be', async () => {
+  // Redis applied the first release, so the second one finds nothing.
+  let releases = 0
+  const { sent, key } = recorded('10s', (verb) => {
+    if (verb !== 'release') return always(verb)
+    releases += 1
+    return releases % 2 === 1 ? lost() : 0
+  })
+  const work = (stoppedMs: number) => async (_: AbortSignal, held: Lease) => {
+    const now = performance.now() + stoppedMs
+    if (stoppedMs > 0) vi.spyOn(performance, 'now').mockReturnValue(now)
+    await expect(held.release()).rejects.toMatchObject({ code: 'E_UNKNOWN_OUTCOME' })
+    return 'done'
+  }
+  expect(await key.using(work(0))).toEqual({ acquired: true, value: 'done' })
+  // The lock is given back once more: the first release may have been lost on its way.
+  expect(sent.map(({ verb }) => verb)).toEqual(['acquire', 'release', 'release'])
+  await expect(key.using(work(11_000))).rejects.toBeInstanceOf(LeaseLostError)
 })
 
 test('a try that was given up after an answer was lost gives back what it may have taken', async () => {
