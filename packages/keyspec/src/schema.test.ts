@@ -99,7 +99,7 @@ describe('a declaration', () => {
   })
 
   test('that is forever must say why', () => {
-    expect(() => string('a', text, { ttl: 'forever', reason: ' ' })).toThrow(/say why/)
+    expect(() => string('a', text, { ttl: 'forever', reason: ' ' })).toThrow(/say why, in `reason`/)
   })
 
   test.each([

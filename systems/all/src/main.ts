@@ -1,12 +1,11 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { commandLine, needRedis, ownFile, redisName } from '@keyspec-systems/program'
+import { commandLine, needRedis, ownFile, redisClient, redisName } from '@keyspec-systems/program'
 import { describeLifetime, validate } from 'keyspec'
 import { usage } from '@keyspec/inspect'
 import { fromNodeRedis } from 'keyspec/node-redis'
 import { startRedis } from 'keyspec/testing'
-import { createClient } from 'redis'
 import { all, moviesEnvironment, type System } from './schema.ts'
 
 const help = `Runs the five systems at once on one private Redis, each with traffic of its own, then shows the whole keyspace.
@@ -87,8 +86,7 @@ async function work(name: System, redisUrl: string): Promise<number> {
 
 /** Every entry that has keys, and what they weigh. */
 async function show(url: string): Promise<void> {
-  const client = createClient({ url })
-  client.on('error', () => {})
+  const client = redisClient(url, { patienceMs: 10_000 })
   await client.connect()
   const line = (cells: readonly string[]) =>
     console.log(cells.map((cell, at) => cell.padEnd([32, 44, 7, 10][at] ?? 0)).join(' '))

@@ -1,3 +1,4 @@
+import { type Place, placeOfCall } from '../render/place.ts'
 import { remedyText } from '../render/remedy.ts'
 import { watch } from '../terminal/watch.ts'
 import { resolve } from 'node:path'
@@ -47,12 +48,14 @@ export const audit = command({
 async function report(
   call: Call<typeof options, RecordOf<typeof auditJson>>,
   { from, snapshot }: Keys,
-  { schema, prefix }: Settings,
+  settings: Settings,
   asked: Asked,
   path: string | undefined,
   accepted: (finding: Finding) => number,
 ): Promise<ExitCode> {
   const { out, signal } = call
+  const { schema, prefix } = settings
+  const place = placeOfCall(call.options, call.env, settings)
   const found: Finding[] = []
   let reported = 0
   let acceptedWhole = 0
@@ -67,8 +70,13 @@ async function report(
     }
     reported += 1
     out.record(
-      { record: 'finding', ...finding, ...fixOf(finding), ...(before > 0 ? { accepted: before } : {}) },
-      () => textOf(call, finding, before, asked.each),
+      {
+        record: 'finding',
+        ...finding,
+        ...fixOf(finding, place),
+        ...(before > 0 ? { accepted: before } : {}),
+      },
+      () => textOf(call, finding, { before, each: asked.each, place }),
     )
   }
   const auditing = auditKeys(schema, from, {
@@ -130,11 +138,10 @@ function checked({ options: given }: Call<typeof options>): Asked {
 function textOf(
   { out: { paint } }: Call<typeof options>,
   finding: Finding,
-  before: number,
-  each: boolean,
+  { before, each, place }: { before: number; each: boolean; place: Place },
 ): string {
   const { code, severity, entry, pattern, count: keys, samples, message } = finding
-  const { fix } = fixOf(finding)
+  const { fix } = fixOf(finding, place)
   const tint = severity === 'error' ? paint.red : paint.yellow
   if (each) return `${tint(code)}  ${samples[0] || EMPTY}  ${message}`
   const whose = [entry, pattern === '' ? EMPTY : pattern].filter((part) => part !== undefined).join('  ')
@@ -150,8 +157,8 @@ function textOf(
 }
 
 /** What to do, in one line. */
-function fixOf({ remedy }: Finding): { readonly fix?: string } {
-  return remedy === undefined ? {} : { fix: remedyText(remedy) }
+function fixOf({ remedy }: Finding, place: Place): { readonly fix?: string } {
+  return remedy === undefined ? {} : { fix: remedyText(remedy, place) }
 }
 
 const EMPTY = '(the empty key)'

@@ -132,12 +132,18 @@ test('the next phase of a rename is safe only with the evidence of the server', 
   const words = ['--schema', file, '--against', manifest]
   const blind = await keyspec(['check', ...words], { cwd, env })
   expect([blind.code, blind.out]).toEqual([1, expect.stringContaining('needs a migration phase-changed')])
-  expect(blind.out).toContain('look for the evidence on the server\n  keyspec check --server\n')
+  // The line that is printed can be run as it stands.
+  const line = `check --schema ${file} --against ${manifest} --server`
+  expect(blind.out).toContain(`look for the evidence on the server\n  keyspec ${line}\n`)
+  expect((await keyspec(line.split(' '), { cwd, env })).err).not.toContain('usage')
   expect(blind.err).not.toContain('--server is for')
 
   await redis.command('SET', 'old:1', 'x')
   const held = await keyspec(['check', ...words, '--server', '--max-load', '1'], { cwd, env })
-  expect([held.code, held.out]).toEqual([1, expect.stringContaining('\n  keyspec migrate run --entry a\n')])
+  expect([held.code, held.out]).toEqual([
+    1,
+    expect.stringContaining(`\n  keyspec migrate run --schema ${file} --entry a\n`),
+  ])
   const moved = await keyspec(['migrate', 'run', '--schema', file, '--yes', '--max-load', '1'], { cwd, env })
   expect(moved.code).toBe(0)
   const seen = await keyspec(['check', ...words, '--server', '--max-load', '1', '--json'], { cwd, env })

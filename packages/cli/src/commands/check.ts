@@ -14,6 +14,8 @@ import { manifestOf } from '../config/manifest-of.ts'
 import { ConfigError, exit, misused, reason } from '../failure.ts'
 import { textOf } from '../file.ts'
 import { schemaOptions, serverOptions } from '../options.ts'
+import { shellWord } from '../render/shell.ts'
+import { type Place, placeOfCall } from '../render/place.ts'
 import { remedyLines } from '../render/remedy.ts'
 import { counted, time } from '../render/units.ts'
 import { checkLine } from './check-json.ts'
@@ -66,12 +68,13 @@ export const check = command({
     const manifest = await manifestOf(settings)
     if (options.against !== undefined) {
       const changes = compareManifests(await readManifest(options.against, call.cwd), manifest)
+      const place = placeOfCall(options, call.env, settings)
       const how = { prefix, maxLoad: options['max-load'], signal: call.signal }
       const judged =
         options.server === true ? await withEvidence(changes, schema, await call.connect(), how) : changes
       for (const change of judged) {
         counts[severityOf(change)] += 1
-        showChange(call, change)
+        showChange(call, change, place)
       }
     }
     const patterns = manifest.entries.flatMap(({ keys }) => keys).length
@@ -98,14 +101,14 @@ function show(
   out.record({ kind: 'issue', ...issue }, () => `${sign} ${code}: ${message}\n  ${advice}`)
 }
 
-function showChange({ out }: Shown, change: Change) {
+function showChange({ out }: Shown, change: Change, place: Place) {
   const { impact, code, entry, pattern, message, advice, remedy, oldKeysGoneAfterMs } = change
   out.record({ kind: 'change', severity: severityOf(change), ...change }, () => {
     const sign = impact === 'safe' ? out.paint.green(IMPACTS.safe) : out.paint.red(IMPACTS[impact])
-    const place = entry === '' ? '' : `${entry} ("${pattern}"): `
-    const lines = [`${sign} ${code}: ${place}${message}`]
+    const whose = entry === '' ? '' : `${entry} ("${pattern}"): `
+    const lines = [`${sign} ${code}: ${whose}${message}`]
     if (advice !== undefined) lines.push(`  ${advice}`)
-    if (remedy !== undefined) lines.push(...remedyLines(remedy).map((line) => `  ${line}`))
+    if (remedy !== undefined) lines.push(...remedyLines(remedy, place).map((line) => `  ${line}`))
     if (impact !== 'safe' && oldKeysGoneAfterMs !== undefined)
       lines.push(
         oldKeysGoneAfterMs === 'never'
@@ -122,7 +125,7 @@ function severityOf({ impact }: Change): 'error' | 'info' {
 
 async function readManifest(file: string, cwd: string): Promise<Manifest> {
   const path = resolve(cwd, file)
-  if (!existsSync(path)) throw misused(`there is no ${file}: keyspec manifest > ${file} makes one`)
+  if (!existsSync(path)) throw misused(`there is no ${file}: keyspec manifest > ${shellWord(file)} makes one`)
   const text = await textOf(path, file)
   let read: Partial<Manifest>
   try {

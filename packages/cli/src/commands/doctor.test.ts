@@ -28,7 +28,7 @@ test('a server that does not ends with 1, and each finding has the command that 
   expect(out).toMatch(
     /^error evicts-kept: allkeys-lru evicts, when memory is full, keys that must not be: stock, /m,
   )
-  expect(out).toContain('\n  redis-cli CONFIG SET maxmemory-policy volatile-lru\n')
+  expect(out).toContain(`\n  redis-cli -p ${redis.port} CONFIG SET maxmemory-policy volatile-lru\n`)
   expect(out).toContain('\n  redis.conf: maxmemory-policy volatile-lru\n')
   expect(err).toBe('1 error, 0 warnings\n')
   await redis.command('CONFIG', 'SET', 'maxmemory-policy', 'volatile-lru')
@@ -49,6 +49,8 @@ test('a password is never shown', async () => {
   await redis.command('ACL', 'SETUSER', 'ann', 'on', '>hunter2', '~*', '+@all', '-eval')
   const { code, out, err } = await run('--url', `redis://ann:hunter2@127.0.0.1:${redis.port}`)
   expect(code).toBe(1)
-  expect(out).toContain('redis-cli ACL SETUSER ann +eval +evalsha')
+  // Who may give permissions is another user.
+  expect(out).toContain(`redis-cli -p ${redis.port} ACL SETUSER ann +eval +evalsha`)
+  expect(out).toContain(`redis-cli -p ${redis.port} --user ann --askpass CONFIG SET maxmemory`)
   expect(out + err).not.toContain('hunter2')
 })

@@ -2,6 +2,7 @@ import { type Diagnosis, doctor as examine } from '@keyspec/inspect'
 import { command } from '../command.ts'
 import { exit } from '../failure.ts'
 import { serverOptions } from '../options.ts'
+import { atNode, type Place, placeOfCall } from '../render/place.ts'
 import { commandLines, confLines, remedyLines } from '../render/remedy.ts'
 import { counted } from '../render/units.ts'
 import { remediesJson } from './remedy-json.ts'
@@ -39,8 +40,10 @@ export const doctor = command({
       additionalProperties: false,
     },
   },
-  async run({ options: given, out, log, config, connectAnywhere, signal }) {
-    const { schema, prefix, server } = await config()
+  async run({ options: given, out, log, env, config, connectAnywhere, signal }) {
+    const settings = await config()
+    const { schema, prefix, server } = settings
+    const place = placeOfCall(given, env, settings)
     const connection = await connectAnywhere()
     const counts = { error: 0, warning: 0, info: 0 }
     for await (const found of examine(schema, connection, {
@@ -50,7 +53,8 @@ export const doctor = command({
       signal,
     })) {
       counts[found.severity] += 1
-      out.record(recordOf(found), () => textOf(found, out.paint))
+      const at = atNode(place, found.node)
+      out.record(recordOf(found, at), () => textOf(found, at, out.paint))
     }
     log.say(
       counts.error + counts.warning === 0
@@ -67,9 +71,9 @@ interface Paint {
   dim(text: string): string
 }
 
-function recordOf({ remedies, ...found }: Diagnosis) {
+function recordOf({ remedies, ...found }: Diagnosis, place: Place) {
   if (remedies === undefined) return found
-  const commands = remedies.flatMap(commandLines)
+  const commands = remedies.flatMap((remedy) => commandLines(remedy, place))
   const conf = remedies.flatMap(confLines)
   return {
     ...found,
@@ -79,9 +83,13 @@ function recordOf({ remedies, ...found }: Diagnosis) {
   }
 }
 
-function textOf({ severity, code, node, message, remedies = [] }: Diagnosis, paint: Paint): string {
+function textOf(
+  { severity, code, node, message, remedies = [] }: Diagnosis,
+  place: Place,
+  paint: Paint,
+): string {
   const lines = [`${signOf(severity, paint)} ${code}${node === undefined ? '' : ` at ${node}`}: ${message}`]
-  for (const remedy of remedies) for (const line of remedyLines(remedy)) lines.push(`  ${line}`)
+  for (const remedy of remedies) for (const line of remedyLines(remedy, place)) lines.push(`  ${line}`)
   for (const line of remedies.flatMap(confLines)) lines.push(`  ${paint.dim('redis.conf:')} ${line}`)
   return lines.join('\n')
 }

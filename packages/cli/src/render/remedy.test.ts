@@ -4,6 +4,7 @@ import { escapeKey, unescapeKey, type Remedy } from '@keyspec/inspect'
 import { expect, onTestFinished, test } from 'vitest'
 import { startRedis } from 'keyspec/testing'
 import { commandLines, confLines, remedyLines, remedyText } from './remedy.ts'
+import { HERE } from './place.ts'
 import { keyOperand, redisCli, shellWord } from './shell.ts'
 
 const sh = async (line: string) => (await promisify(execFile)('sh', ['-c', line])).stdout
@@ -46,7 +47,7 @@ test('redis-cli reads every key again as escapeKey shows it, bytes among them', 
 
 /** The command line in the text of a remedy. */
 function redisLines(remedy: Remedy): string[] {
-  return [remedyText(remedy).replace(', and find out who gives it a time to live', '')]
+  return [remedyText(remedy, HERE).replace(', and find out who gives it a time to live', '')]
 }
 
 test('a key is an operand of keyspec, whatever it begins with', async () => {
@@ -83,7 +84,7 @@ const REMEDIES: readonly [Remedy, readonly string[]][] = [
     ['stop the programs that know only the old name, then keyspec migrate run --entry e --keep new'],
   ],
   [{ kind: 'verify-migration' }, ['keyspec migrate verify']],
-  [{ kind: 'look-for-evidence' }, ['keyspec check --server']],
+  [{ kind: 'look-for-evidence' }, ['keyspec check --against manifest.json --server']],
   [{ kind: 'see-biggest', entry: 'e' }, ['keyspec stats --entry e shows the biggest']],
   [{ kind: 'repair', entry: 'e' }, ['repair() of e, in a program that opens the schema']],
   [{ kind: 'erase', entry: 'e' }, ['keyspec erase --entry e --dry-run']],
@@ -107,16 +108,16 @@ const REMEDIES: readonly [Remedy, readonly string[]][] = [
     { kind: 'allow', user: 'u', rules: ['+get'], tool: 'keyspec audit' },
     ['redis-cli ACL SETUSER u +get  # keyspec audit'],
   ],
-  [{ kind: 'send', command: ['PING'], to: '10.0.0.1:6379' }, ['redis-cli -u redis://10.0.0.1:6379 PING']],
+  [{ kind: 'send', command: ['PING'], to: '10.0.0.1:6379' }, ['redis-cli -h 10.0.0.1 -p 6379 PING']],
   [{ kind: 'send', command: ['SLOWLOG', 'GET', '10'] }, ['redis-cli SLOWLOG GET 10']],
-  [{ kind: 'check-cluster' }, ['redis-cli --cluster check HOST:PORT']],
-  [{ kind: 'fix-cluster' }, ['redis-cli --cluster fix HOST:PORT']],
+  [{ kind: 'check-cluster' }, ['redis-cli --cluster check 127.0.0.1:6379']],
+  [{ kind: 'fix-cluster' }, ['redis-cli --cluster fix 127.0.0.1:6379']],
   [{ kind: 'set-clock' }, ['timedatectl set-ntp true']],
 ]
 
 test.each(REMEDIES)('%j is printed as what does it', (remedy, lines) => {
-  expect(remedyLines(remedy)).toEqual(lines)
-  const run = commandLines(remedy)
+  expect(remedyLines(remedy, HERE)).toEqual(lines)
+  const run = commandLines(remedy, HERE)
   if (run.length > 0) expect(run).toEqual(lines)
 })
 
@@ -135,5 +136,5 @@ test('what keeps it so stands in redis.conf', () => {
 })
 
 test('redis-cli gets plain words as they are', () => {
-  expect(redisCli(['PERSIST'], 'a')).toBe('redis-cli PERSIST a')
+  expect(redisCli(['PERSIST'], { key: 'a' })).toBe('redis-cli PERSIST a')
 })

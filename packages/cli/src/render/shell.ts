@@ -15,14 +15,17 @@ export function optionWords(option: string, value: string): string[] {
 }
 
 /**
- * A line of redis-cli. `key` is text as `escapeKey` shows it: where that has escapes, redis-cli is told to read its words
+ * A line of redis-cli, for the server that the words `to` lead to. `key` is text as `escapeKey` shows it: where that has escapes, redis-cli is told to read its words
  * as its own prompt would.
  */
-export function redisCli(command: readonly string[], key?: string): string {
+export function redisCli(
+  command: readonly string[],
+  { key, to = [] }: { readonly key?: string; readonly to?: readonly string[] } = {},
+): string {
   const words = key === undefined ? command : [...command, key]
-  if (key?.includes('\\') !== true) return ['redis-cli', ...words].map(shellWord).join(' ')
+  if (key?.includes('\\') !== true) return ['redis-cli', ...to, ...words].map(shellWord).join(' ')
   const quoted = words.map((word, at) =>
     at < command.length ? word : `"${word.replaceAll('"', String.raw`\"`)}"`,
   )
-  return ['redis-cli', '--quoted-input', ...quoted].map(shellWord).join(' ')
+  return ['redis-cli', ...to, '--quoted-input', ...quoted].map(shellWord).join(' ')
 }

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../manifest/json-schema.ts'
+import { isSchema, type JsonSchema } from '../manifest/json-schema.ts'
 import type { ManifestKey, ManifestValue } from '../manifest/manifest.ts'
 import { cell, code, rows } from './markdown.ts'
 
@@ -122,8 +122,4 @@ function resolved(schema: JsonSchema, root: JsonSchema): JsonSchema {
   const name = /^#\/(?:\$defs|definitions)\/(.+)$/.exec(ref)?.[1]
   const definitions = (root['$defs'] ?? root['definitions'] ?? {}) as Record<string, JsonSchema>
   return (name === undefined ? undefined : definitions[name]) ?? {}
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,4 @@
-import type { JsonSchema } from './json-schema.ts'
+import { isSchema, type JsonSchema } from './json-schema.ts'
 
 /** One difference between what may stand in a value before and after. */
 export interface Shift {
@@ -230,10 +230,6 @@ function requiredOf(schema: JsonSchema): ReadonlySet<string> {
 
 function own(fields: { readonly [name: string]: JsonSchema }, name: string): JsonSchema | undefined {
   return Object.hasOwn(fields, name) ? fields[name] : undefined
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function resolved(schema: JsonSchema, root: JsonSchema, depth = 0): JsonSchema | undefined {

@@ -14,3 +14,8 @@ export function standardJsonSchema(schema: StandardSchemaV1): JsonSchema | undef
   // What stands in Redis is the value as given, so what the schema takes rather than what it makes of it.
   return jsonSchema?.input({ target: 'draft-2020-12' })
 }
+
+/** Whether a value is a schema of its own, and not `true`, `false` or something else. */
+export function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,4 +1,5 @@
 import { intset, listpack, rdbReader, type RdbReader, ziplist } from './rdb-reader.ts'
+import { scoreText } from './score.ts'
 
 /** The value of a key, whatever encoding it was dumped in. Sets, hashes and sorted sets are in no order. */
 export type DumpedValue =
@@ -66,8 +67,4 @@ function quicklistNode(read: RdbReader): Buffer[] {
 function pairs(elements: Iterable<Buffer>): (readonly [Buffer, Buffer])[] {
   const all = [...elements]
   return Array.from({ length: all.length / 2 }, (_, index) => [all[index * 2]!, all[index * 2 + 1]!] as const)
-}
-
-function scoreText(score: number): Buffer {
-  return Buffer.from(score === Infinity ? 'inf' : score === -Infinity ? '-inf' : String(score))
 }

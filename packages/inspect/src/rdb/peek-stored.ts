@@ -1,6 +1,7 @@
 import type { Reply } from 'keyspec/extend'
 import { intset, listpack, rdbReader, type RdbReader, ziplist } from './rdb-reader.ts'
-import type { StoredValue } from '../scan/peek.ts'
+import { scoreText } from './score.ts'
+import { sizeOf, type StoredValue } from '../scan/peek.ts'
 import type { SnapshotKey } from './snapshot-key.ts'
 import { streamEntries } from './stream-entries.ts'
 
@@ -52,9 +53,9 @@ const STRING_FORM = 0
 const READ: Readonly<Record<number, (read: RdbReader) => Elements>> = {
   1: (read) => times(read, () => [read.string()]),
   2: (read) => times(read, () => [read.string()]),
-  3: (read) => times(read, () => [read.string(), scoreText(read)]),
+  3: (read) => times(read, () => [read.string(), oldScoreText(read)]),
   4: (read) => times(read, () => [read.string(), read.string()]),
-  5: (read) => times(read, () => [read.string(), scoreOf(read.double())]),
+  5: (read) => times(read, () => [read.string(), scoreText(read.double())]),
   10: (read) => grouped(ziplist(read.string()), 1),
   11: (read) => grouped(intset(read.string()), 1),
   12: (read) => grouped(ziplist(read.string()), 2),
@@ -113,16 +114,7 @@ function* grouped(elements: Iterable<Buffer>, width: number, shown = width): Gen
 }
 
 /** A score of old: its length and its text, or what stands for no number and for no end. */
-function scoreText(read: RdbReader): Buffer {
+function oldScoreText(read: RdbReader): Buffer {
   const size = read.byte()
   return size < 253 ? read.bytes(size) : Buffer.from(size === 253 ? 'nan' : size === 254 ? 'inf' : '-inf')
-}
-
-function scoreOf(score: number): Buffer {
-  return Buffer.from(score === Infinity ? 'inf' : score === -Infinity ? '-inf' : String(score))
-}
-
-function sizeOf(reply: Reply): number {
-  if (Array.isArray(reply)) return reply.reduce<number>((sum, part) => sum + sizeOf(part), 0)
-  return reply instanceof Buffer ? reply.length : 0
 }

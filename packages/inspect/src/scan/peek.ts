@@ -130,7 +130,8 @@ function within(found: readonly Reply[], width: number, most: number, limitBytes
   return { omitted, elements }
 }
 
-function sizeOf(reply: Reply): number {
+/** The bytes that a reply holds. */
+export function sizeOf(reply: Reply): number {
   if (Array.isArray(reply)) return reply.reduce<number>((sum, part) => sum + sizeOf(part), 0)
   return reply instanceof Buffer ? reply.length : 0
 }

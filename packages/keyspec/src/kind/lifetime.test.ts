@@ -258,7 +258,9 @@ test('a jittered time to live is spread over what was declared, and nothing else
 test('a lifetime that is missing, unreasoned or senseless is refused', () => {
   expect(() => lifetime('a:<b>', {} as never)).toThrow('"a:<b>" declares no ttl')
   expect(() => lifetime('a', undefined as never)).toThrow(SchemaError)
-  expect(() => lifetime('a', { ttl: 'forever', reason: ' ' })).toThrow('say why')
+  expect(() => lifetime('a', { ttl: 'forever', reason: ' ' })).toThrow(
+    '"a" lives forever: say why, in `reason`',
+  )
   expect(() => lifetime('a', { ttl: '0s' })).toThrow('not a duration')
   for (const jitter of [1, -0.1, Number.NaN])
     expect(() => lifetime('a', { ttl: '1s', jitter })).toThrow('jitter')

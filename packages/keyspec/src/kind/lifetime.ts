@@ -30,7 +30,7 @@ export function lifetime(pattern: string, options: LifetimeOptions): Lifetime {
     )
   if (ttl === 'forever') {
     if (reason === undefined || reason.trim() === '')
-      throw new SchemaError(`"${pattern}" lives forever: say why, in \`because\``)
+      throw new SchemaError(`"${pattern}" lives forever: say why, in \`reason\``)
     return { ttlMs: 'forever', reason }
   }
   if (!(jitter >= 0 && jitter < 1))
