@@ -198,3 +198,28 @@ test.each<[string, string[], string]>([
   const { code, err } = await keyspec(['audit', ...words])
   expect([code, err]).toEqual([2, expect.stringContaining(said)])
 })
+
+test('what shows more of keys without an entry shows those keys, whatever their bytes', async () => {
+  await using server = await startRedis()
+  const env = { REDIS_URL: server.url }
+  const names = ['evil:$(id)\n"\'`:1', 'a\\b:1', 'tab\t:x:1', '<b>:1', 'shop', "it's:1", ' :1', '-x:1']
+  for (const name of names) await server.command('SET', `shop:${name}`, 'x')
+  const { out } = await run(['audit', '--json', '--max-load', '1'], { env })
+  const finds = out
+    .trim()
+    .split('\n')
+    .map(
+      (line) =>
+        JSON.parse(line) as { code?: string; remedy?: { kind: string; under: string }; samples: string[] },
+    )
+    .filter(({ code }) => code === 'unknown-key')
+  expect(finds).toHaveLength(names.length)
+  for (const { remedy, samples } of finds) {
+    const more = await run(
+      ['stats', '--json', '--by', 'prefix', `--under=${remedy!.under}`, '--max-load', '1'],
+      { env },
+    )
+    expect(more.code, samples[0]).toBe(0)
+    expect(more.out, `${samples[0]} under ${remedy!.under}`).not.toContain('"looked":0')
+  }
+})

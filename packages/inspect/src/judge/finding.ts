@@ -66,7 +66,8 @@ export interface Stray {
 
 /** Keys of no entry, as a finding; their guessed pattern is that of what follows the keyspace's prefix. */
 export function strayFinding(prefix: string, pattern: string, { count, samples }: Stray): Finding {
-  const head = pattern.slice(0, (pattern + '<').indexOf('<'))
+  // Up to the first placeholder, or to what is shown otherwise than it stands there.
+  const [under = ''] = pattern.split(/[<\\]/, 1)
   return {
     code: 'unknown-key',
     severity: 'warning',
@@ -76,7 +77,7 @@ export function strayFinding(prefix: string, pattern: string, { count, samples }
     count,
     samples,
     message: 'no entry owns it',
-    remedy: { kind: 'declare', under: head },
+    remedy: { kind: 'declare', under },
   }
 }
 
