@@ -39,7 +39,7 @@ export function pattern(text: string): Pattern {
   const parts = split(text)
   const params: string[] = []
   for (const part of parts) if ('name' in part) params.push(part.name)
-  prove(text, parts, params)
+  validatePattern(text, parts, params)
   const hashTag = tagOf(text)
   const parse = parser(parts)
   return { text, parts, params, hashTag, parse, format: formatter(text, parts, parse, hashTag !== undefined) }
@@ -71,7 +71,7 @@ function split(text: string): Part[] {
 }
 
 // Asked of each pattern when a program starts: of the whole text at once, and part by part only to say what is wrong.
-function prove(text: string, parts: readonly Part[], params: readonly string[]): void {
+function validatePattern(text: string, parts: readonly Part[], params: readonly string[]): void {
   const fail = (why: string) => {
     throw new SchemaError(`pattern "${text}": ${why}`)
   }

@@ -159,7 +159,7 @@ function declarationIssue(error: unknown, cwd: string) {
   if (!(cause instanceof Error) || (cause as { readonly code?: unknown }).code !== 'E_SCHEMA')
     return undefined
   const pattern = /"([^"]*)"/.exec(cause.message)?.[1] ?? ''
-  const place = placeOf(cause, cwd)
+  const place = sourceLineOf(cause, cwd)
   return {
     code: 'declaration',
     severity: 'error',
@@ -172,7 +172,7 @@ function declarationIssue(error: unknown, cwd: string) {
 }
 
 /** The first line of the user's own code on the way to an error. */
-function placeOf({ stack = '' }: Error, cwd: string): string | undefined {
+function sourceLineOf({ stack = '' }: Error, cwd: string): string | undefined {
   for (const line of stack.split('\n')) {
     const [, before = '', position] = /^(.*):(\d+):\d+\)?$/.exec(line) ?? []
     const start = before.lastIndexOf('(') + 1 || before.indexOf('at ') + 3

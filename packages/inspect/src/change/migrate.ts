@@ -25,7 +25,7 @@ async function* planned(
   schema: Schema,
   connection: Connection,
   options: MigrateOptions,
-): AsyncGenerator<Portion> {
+): AsyncGenerator<Moved> {
   const walked = sights(schema, connection, { ...options, names: 'both', facts: ['memory'] })
   const rest = throttle(options.maxLoad, options.signal)
   for await (const batch of walked)
@@ -53,7 +53,7 @@ export function runMigration(
   return operation(() => summedUp(ran(schema, connection, options)))
 }
 
-async function* ran(schema: Schema, connection: Connection, options: RunOptions): AsyncGenerator<Portion> {
+async function* ran(schema: Schema, connection: Connection, options: RunOptions): AsyncGenerator<Moved> {
   const early = chosen(schema, { ...options, names: 'old' }).find(({ spec }) => spec.phase === 1)
   if (early !== undefined)
     throw new MigrationError(
@@ -100,7 +100,7 @@ async function* rolledBack(
   schema: Schema,
   connection: Connection,
   options: MigrateOptions,
-): AsyncGenerator<Portion> {
+): AsyncGenerator<Moved> {
   const rest = throttle(options.maxLoad, options.signal)
   for await (const batch of sights(schema, connection, { ...options, names: 'new' })) {
     const done = await rest(() =>
@@ -139,7 +139,7 @@ async function* verified(
   schema: Schema,
   connection: Connection,
   options: VerifyOptions,
-): AsyncGenerator<Portion> {
+): AsyncGenerator<Moved> {
   // The sample is of values: all keys are looked at.
   const { sample = 100, ...walk } = options
   const rest = throttle(options.maxLoad, options.signal)
@@ -159,16 +159,16 @@ async function* verified(
 }
 
 /** Some more keys that had their turn. A key can be in more than one share: it is at its new name, and cannot be decoded. */
-interface Portion {
+interface Moved {
   readonly keys: number
   readonly shares: readonly MigrateShare[]
 }
 
-async function* summedUp(portions: AsyncGenerator<Portion>): Steps<MigrateResult> {
+async function* summedUp(batches: AsyncGenerator<Moved>): Steps<MigrateResult> {
   const sums = new MigrateSums()
   const progress = new Progress(() => sums.result())
   let done = 0
-  for await (const { keys, shares } of portions) {
+  for await (const { keys, shares } of batches) {
     sums.add(shares)
     done += keys
     yield progress.step(done)

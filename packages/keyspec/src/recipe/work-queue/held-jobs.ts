@@ -1,4 +1,4 @@
-import { readTaken } from './finish-and-take.ts'
+import { readTaken } from './complete-and-take.ts'
 import type { TakenJob } from './outcome.ts'
 import { nameOf, type OneQueue, STEP } from './queue-home.ts'
 import * as scripts from './scripts.ts'

@@ -1,7 +1,7 @@
 import type { Subscriber } from '../../connection/connection.ts'
 import { type Duration, milliseconds } from '../../duration.ts'
 import { addJobs, type AddOptions } from './add-jobs.ts'
-import { finishAndTake, turn } from './finish-and-take.ts'
+import { completeAndTake, turn } from './complete-and-take.ts'
 import { heldJobs, renewJobs } from './held-jobs.ts'
 import type { QueueNames } from './layout.ts'
 import {
@@ -133,7 +133,7 @@ export class WorkQueue<T, N, R, RIn> {
    * @throws TypeError for an amount of a counter that `counters.also` does not declare; nothing was sent.
    */
   async completeAndTake(worker: string | number, batch: Batch<RIn>): Promise<BatchResult<T>> {
-    return finishAndTake(this.#queue, worker, batch)
+    return completeAndTake(this.#queue, worker, batch)
   }
 
   /** Starts the lease of jobs anew, in steps of 1,000; answers for each id whether the worker holds it. */

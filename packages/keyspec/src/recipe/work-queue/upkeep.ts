@@ -1,4 +1,4 @@
-import { turnStep } from './finish-and-take.ts'
+import { turnStep } from './complete-and-take.ts'
 import type { RecoverResult, RepairResult } from './outcome.ts'
 import { type OneQueue, STEP } from './queue-home.ts'
 import * as scripts from './scripts.ts'

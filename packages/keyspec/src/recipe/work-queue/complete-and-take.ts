@@ -12,7 +12,7 @@ const UNHEARD = 10
 const WIDTH = 4
 
 /** Finishes jobs and takes the next ones; see `WorkQueue.completeAndTake`. */
-export async function finishAndTake<T, RIn>(
+export async function completeAndTake<T, RIn>(
   queue: OneQueue<T, RIn>,
   worker: string | number,
   { completed = [], failed = [], released = [], take = 0 }: Batch<RIn>,
@@ -126,7 +126,8 @@ export async function readTaken<T>(
     jobs.map(({ id }) => id),
   )
   // The other jobs are the worker's even if this fails: then these come again when their leases run out.
-  if (unreadable.length > 0) await finishAndTake(queue, worker, { failed: unreadable }).catch(() => undefined)
+  if (unreadable.length > 0)
+    await completeAndTake(queue, worker, { failed: unreadable }).catch(() => undefined)
   return jobs
 }
 
