@@ -12,6 +12,7 @@ import { type Call, command, type Options, type RecordOf } from '../command.ts'
 import { refusal } from '../confirmation.ts'
 import { exit, type ExitCode, misused } from '../failure.ts'
 import { confirmOptions, selectionOf, selectionOptions, serverOptions } from '../options.ts'
+import { existingLines } from '../render/existing.ts'
 import { commandLine } from '../render/command-line.ts'
 import { bytes, count, counted } from '../render/units.ts'
 import { watch, watchChange } from '../terminal/watch.ts'
@@ -106,19 +107,9 @@ function previewLines(
   title: string,
   policy: Policy,
 ): string[] {
-  const verb =
-    policy === 'replace'
-      ? 'would be replaced'
-      : policy === 'skip'
-        ? 'would stay as they are'
-        : 'are in the way'
   return [
     `${counted(keys, 'key')} chosen (${title}), ${counted(fresh, 'key')} to copy`,
-    ...(existing > 0
-      ? [
-          `${counted(existing, 'key')} there already, which ${verb}, such as ${samples.map(escapeKey).join(' ')}`,
-        ]
-      : []),
+    ...existingLines(existing, samples, policy),
   ]
 }
 

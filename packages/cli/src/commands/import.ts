@@ -12,6 +12,7 @@ import { type Call, command, type Options, type RecordOf } from '../command.ts'
 import { refusal } from '../confirmation.ts'
 import { exit, type ExitCode, misused } from '../failure.ts'
 import { confirmOptions, serverOptions } from '../options.ts'
+import { existingLines } from '../render/existing.ts'
 import { commandLine } from '../render/command-line.ts'
 import { count, counted } from '../render/units.ts'
 import { watch, watchChange } from '../terminal/watch.ts'
@@ -114,20 +115,10 @@ function previewLines(
   { records, fresh, existing, expired, samples }: ImportPreview,
   policy: string,
 ): string[] {
-  const verb =
-    policy === 'replace'
-      ? 'would be replaced'
-      : policy === 'skip'
-        ? 'would stay as they are'
-        : 'are in the way'
   return [
     `${counted(records, 'key')} in the file, ${counted(fresh, 'key')} to write`,
     ...(expired > 0 ? [`${counted(expired, 'key')} expired since the export, and left out`] : []),
-    ...(existing > 0
-      ? [
-          `${counted(existing, 'key')} there already, which ${verb}, such as ${samples.map(escapeKey).join(' ')}`,
-        ]
-      : []),
+    ...existingLines(existing, samples, policy),
   ]
 }
 

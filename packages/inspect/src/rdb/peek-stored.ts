@@ -116,5 +116,5 @@ function* grouped(elements: Iterable<Buffer>, width: number, shown = width): Gen
 /** A score of old: its length and its text, or what stands for no number and for no end. */
 function oldScoreText(read: RdbReader): Buffer {
   const size = read.byte()
-  return size < 253 ? read.bytes(size) : Buffer.from(size === 253 ? 'nan' : size === 254 ? 'inf' : '-inf')
+  return size < 253 ? read.bytes(size) : Buffer.from(['nan', 'inf', '-inf'][size - 253]!)
 }

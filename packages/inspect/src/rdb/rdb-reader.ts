@@ -63,29 +63,23 @@ export function* listpack(bytes: Buffer): Generator<Buffer> {
     at += size
     return { element: Buffer.from(String(value)), length: size }
   }
+  const read = (first: number) => {
+    if (first < 0x80) return number(first, 1)
+    if (first < 0xc0) return text(1, first & 0x3f)
+    if (first < 0xe0) return number(((((first & 0x1f) << 8) | bytes.readUInt8(at + 1)) << 19) >> 19, 2)
+    if (first < 0xf0) return text(2, ((first & 0x0f) << 8) | bytes.readUInt8(at + 1))
+    if (first === 0xf0) return text(5, bytes.readUInt32LE(at + 1))
+    if (first === 0xf1) return number(bytes.readInt16LE(at + 1), 3)
+    if (first === 0xf2) return number(bytes.readIntLE(at + 1, 3), 4)
+    if (first === 0xf3) return number(bytes.readInt32LE(at + 1), 5)
+    return number(bytes.readBigInt64LE(at + 1), 9)
+  }
   for (;;) {
     const first = bytes.readUInt8(at)
     if (first === 0xff) return
-    const { element, length } =
-      first < 0x80
-        ? number(first, 1)
-        : first < 0xc0
-          ? text(1, first & 0x3f)
-          : first < 0xe0
-            ? number(((((first & 0x1f) << 8) | bytes.readUInt8(at + 1)) << 19) >> 19, 2)
-            : first < 0xf0
-              ? text(2, ((first & 0x0f) << 8) | bytes.readUInt8(at + 1))
-              : first === 0xf0
-                ? text(5, bytes.readUInt32LE(at + 1))
-                : first === 0xf1
-                  ? number(bytes.readInt16LE(at + 1), 3)
-                  : first === 0xf2
-                    ? number(bytes.readIntLE(at + 1, 3), 4)
-                    : first === 0xf3
-                      ? number(bytes.readInt32LE(at + 1), 5)
-                      : number(bytes.readBigInt64LE(at + 1), 9)
-    // Behind it stands its length once more, for reading backwards.
-    at += length < 128 ? 1 : length < 16_384 ? 2 : length < 2_097_152 ? 3 : length < 268_435_456 ? 4 : 5
+    const { element, length } = read(first)
+    // Behind it stands its length once more, for reading backwards: seven bits a byte, five bytes at the most.
+    at += [128, 16_384, 2_097_152, 268_435_456].filter((most) => length >= most).length + 1
     yield element
   }
 }

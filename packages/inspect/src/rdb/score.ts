@@ -1,4 +1,4 @@
 /** A score as the server writes it. */
 export function scoreText(score: number): Buffer {
-  return Buffer.from(score === Infinity ? 'inf' : score === -Infinity ? '-inf' : String(score))
+  return Buffer.from(Number.isFinite(score) ? String(score) : String(score).replace('Infinity', 'inf'))
 }
