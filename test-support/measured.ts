@@ -4,7 +4,7 @@ import { KeyspecError } from '../packages/keyspec/src/errors.ts'
 import { eventually, type TemporaryRedis, unique } from '../packages/keyspec/src/testing/index.ts'
 import type { Opened } from './connections.ts'
 import type { Direction, Proxy } from './proxy.ts'
-import { rawStates, shown } from './raw-state.ts'
+import { rawStates, shown, stillStates } from './raw-state.ts'
 import { openVerbs, type Verb, type VerbKeys, type VerbTable, verbTables } from './verbs.ts'
 
 /** One verb of the table, by the name of its handle. */
@@ -261,7 +261,7 @@ export async function timesApplied(
   runners: readonly Runner[],
   expected: ReadonlyMap<Row, Expected>,
 ): Promise<(runner: Runner, row: Row) => number | undefined> {
-  const states = await rawStates(
+  const states = await stillStates(
     redis,
     runners.flatMap(({ prefixOf, rows: some }) => some.map(prefixOf)),
   )

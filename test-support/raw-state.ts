@@ -63,6 +63,31 @@ export async function rawStates(
   return states
 }
 
+/**
+ * Reads the states behind these prefixes at a moment when nothing changes them. What a client has given up may still be on its
+ * way, and a state that is read key by key while it arrives is none that there ever was.
+ */
+export async function stillStates(
+  redis: TemporaryRedis,
+  prefixes: readonly string[],
+): Promise<ReadonlyMap<string, RawState>> {
+  let last = await rawStates(redis, prefixes)
+  for (;;) {
+    const next = await rawStates(redis, prefixes)
+    if (contents(next) === contents(last)) return next
+    last = next
+  }
+}
+
+/** States without the times that run down, as text. */
+function contents(states: ReadonlyMap<string, RawState>): string {
+  const all = [...states].map(([prefix, keys]) => [
+    prefix,
+    [...keys].map(([name, { type, value }]) => [name, type, value]).toSorted(),
+  ])
+  return JSON.stringify(all)
+}
+
 const TEN_MINUTES = 600_000
 
 /** The keys that say who loads, and the fence: one is written before the verb has done its work, and one outlives it. */
