@@ -46,7 +46,7 @@ test('a doctor finds the server as declared, and says what to change where it is
       'evicts-kept: allkeys-lru evicts, as soon as maxmemory is set, keys that must not be: trending',
     )
     for (const line of ['maxmemory 500mb', 'maxmemory-policy volatile-lru', 'save ""'])
-      expect(out).toContain(`  redis-cli CONFIG SET ${line}\n  redis.conf: ${line}\n`)
+      expect(out).toContain(`  redis-cli -s ${redis.socket} CONFIG SET ${line}\n  redis.conf: ${line}\n`)
   } finally {
     await redis.stop()
   }

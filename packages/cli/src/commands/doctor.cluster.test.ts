@@ -13,10 +13,16 @@ test('every master of a cluster is looked at, and slots that nobody has are miss
   const nodes = found.filter((each) => each.code === 'maxmemory').map(({ node }) => node)
   expect(nodes.toSorted()).toEqual(cluster.urls.map((url) => new URL(url).host).toSorted())
 
+  // Each master has lines of its own.
+  for (const { node, commands } of found.filter((each) => each.code === 'maxmemory'))
+    expect(commands).toEqual([
+      expect.stringMatching(`^redis-cli -h 127.0.0.1 -p ${node!.split(':')[1]} CONFIG SET maxmemory `),
+    ])
+
   const alone = await doctor()
   expect(alone.code).toBe(1)
   expect(alone.found.find((each) => each.code === 'cluster-mode')?.commands).toEqual([
-    'keyspec doctor --cluster',
+    `keyspec doctor --url ${cluster.urls[0]!} --cluster`,
   ])
 
   const owner = await cluster.ownerOf(7)
