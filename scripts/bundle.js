@@ -14,9 +14,13 @@ export async function bundle(root) {
   const packages = join(root, 'packages')
   for (const name of readdirSync(packages)) await bundlePackage(join(packages, name))
   const systems = join(root, 'systems')
-  const used = ['packages/keyspec', 'packages/inspect', 'systems/model', 'systems/program'].map((name) =>
-    join(root, name),
-  )
+  const used = [
+    'packages/keyspec',
+    'packages/inspect',
+    'systems/model',
+    'systems/program',
+    'systems/reading',
+  ].map((name) => join(root, name))
   const changed = Math.max(...used.map(builtAt), statSync(join(root, 'package-lock.json')).mtimeMs)
   for (const name of readdirSync(systems)) await bundleProgram(join(systems, name), changed)
 }

@@ -72,6 +72,7 @@ const ORDER = [
   'packages/inspect/',
   'packages/cli/',
   'systems/program/',
+  'systems/reading/',
   'systems/model/',
   'systems/',
   'systems/all/',

@@ -4,6 +4,7 @@ import { commandLine, keyspaceTable, needRedis, redisName, table } from '@keyspe
 import { startRedis } from 'keyspec/testing'
 
 import { openTutor } from './keyspace.ts'
+import { openReader } from './reading/reader.ts'
 import { sample } from './resource/sample.ts'
 import { Tallies } from './run/tally.ts'
 import { traffic } from './run/traffic.ts'
@@ -68,7 +69,9 @@ async function job(): Promise<void> {
   closers.push(() => site.close())
   const [ocr, transcripts] = [openOcr(env), openTranscripts(env)]
   // The students read the pages of the stand-in, which are on a private address.
-  const server = tutorServer({ opened, model, ocr, transcripts, pages: { allowPrivate: true } })
+  const reader = openReader()
+  closers.push(() => reader.close())
+  const server = tutorServer({ opened, model, ocr, reader, transcripts, pages: { allowPrivate: true } })
   const { url, close } = await server.listen(port)
   closers.push(close)
 

@@ -29,6 +29,16 @@ test('words keep their apostrophes and numbers their commas', () => {
   ])
 })
 
+test('a word longer than any has parts, none of which ends within a character', async () => {
+  const text = `${'a.'.repeat(400)} ${'𝒳'.repeat(120)}`
+  const lengths = tokens(text).map(({ start, end }) => end - start)
+  expect(lengths.reduce((sum, length) => sum + length)).toBe(text.length - 1)
+  expect(Math.max(...lengths)).toBeLessThanOrEqual(101)
+  for (const { start, end } of tokens(text)) expect(text.slice(start, end).isWellFormed()).toBe(true)
+  const { chunks } = await chunkText(read(['a.'.repeat(100_000)]))
+  expect(Math.max(...chunks.map((chunk) => chunk.text.length))).toBeLessThanOrEqual(200 * 101)
+})
+
 test('pieces hold whole sentences, and share the last ones with the next', async () => {
   const text = 'One two three. Four five six. Seven eight nine. Ten eleven.'
   const { chunks } = await chunkText(read([text]), { maxTokens: 8, overlapTokens: 4 })

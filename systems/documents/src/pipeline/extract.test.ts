@@ -1,15 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
-import { describe, expect, test } from 'vitest'
+import type { PageImage } from '@keyspec-systems/reading/pdf'
+import { afterAll, describe, expect, test } from 'vitest'
 
 import { DocumentError } from './document-error.ts'
 import { extractText } from './extract.ts'
-import { commandOcr, ocrFrom, OcrError, pnm, type PageImage } from './ocr.ts'
+import { openReader } from './reader.ts'
+import { commandOcr, ocrFrom, OcrError, pnm } from './ocr.ts'
+
+const reader = openReader()
+afterAll(() => reader.close())
 
 describe('a PDF', () => {
   test('gives its text layer, page after page', async () => {
-    const read = await extractText(await sample('court-order.pdf'))
+    const read = await extractText(await sample('court-order.pdf'), { reader })
     expect(read.pages.map(({ page, source }) => [page, source])).toEqual([
       [1, 'text'],
       [2, 'text'],
@@ -21,7 +26,7 @@ describe('a PDF', () => {
   })
 
   test('says which page needs OCR, where none is configured', async () => {
-    const read = await extractText(await sample('scanned-notice.pdf'))
+    const read = await extractText(await sample('scanned-notice.pdf'), { reader })
     expect(read.pages.map((page) => page.source)).toEqual(['text', 'needs-ocr'])
     expect(read.pages_needing_ocr).toEqual([2])
   })
@@ -35,7 +40,7 @@ describe('a PDF', () => {
         return 'National Har-\r\nbor Authority\f'.replace('Har-', 'har-')
       },
     }
-    const read = await extractText(await sample('scanned-notice.pdf'), { ocr })
+    const read = await extractText(await sample('scanned-notice.pdf'), { reader, ocr })
     expect(read.pages[1]).toMatchObject({ source: 'ocr' })
     expect(read.text.slice(read.pages[1]!.start)).toBe('National harbor Authority')
     expect(seen.map(({ pixels, ...image }) => [image, pixels.length])).toEqual([
@@ -51,7 +56,7 @@ describe('a PDF', () => {
     ['%PDF-1.7\nnonsense', 'not-a-pdf'],
     ['', 'not-a-pdf'],
   ])('that is %j is refused as %s', async (text, flaw) => {
-    const error = await extractText({ ...of('x.pdf'), bytes: Buffer.from(text) }).catch(
+    const error = await extractText({ ...of('x.pdf'), bytes: Buffer.from(text) }, { reader }).catch(
       (reason: unknown) => reason,
     )
     expect(error).toBeInstanceOf(DocumentError)
@@ -61,17 +66,20 @@ describe('a PDF', () => {
   test('with more pages than allowed is refused, and the bytes stay the caller’s', async () => {
     const document = await sample('court-order.pdf')
     const length = document.bytes.length
-    await expect(extractText(document, { maxPages: 1 })).rejects.toThrow('2 pages, more than 1')
+    await expect(extractText(document, { reader, maxPages: 1 })).rejects.toThrow('2 pages, more than 1')
     expect(document.bytes).toHaveLength(length)
   })
 })
 
 describe('a text', () => {
   test('has pages where it has form feeds, and its lines put in order', async () => {
-    const read = await extractText({
-      ...of('a.txt'),
-      bytes: Buffer.from('One  \r\ntwo-\nfold\u0000'.replace('\0', '') + '\f\f Three'),
-    })
+    const read = await extractText(
+      {
+        ...of('a.txt'),
+        bytes: Buffer.from('One  \r\ntwo-\nfold\u0000'.replace('\0', '') + '\f\f Three'),
+      },
+      { reader },
+    )
     expect(read.text).toBe('One\ntwofold\n\n\n\nThree')
     expect(read.pages.map((page) => page.source)).toEqual(['text', 'blank', 'text'])
     expect(read.pages_needing_ocr).toEqual([])
@@ -79,9 +87,11 @@ describe('a text', () => {
 
   test('may be UTF-16, and is refused when it is no text', async () => {
     const utf16 = Buffer.from('\ufeffGrüße', 'utf16le')
-    expect((await extractText({ ...of('a.txt'), bytes: utf16 })).text).toBe('Grüße')
+    expect((await extractText({ ...of('a.txt'), bytes: utf16 }, { reader })).text).toBe('Grüße')
     for (const bytes of [Buffer.from([0xff, 0xd8, 0x80]), Buffer.from('a\0b')]) {
-      await expect(extractText({ ...of('a.txt'), bytes })).rejects.toMatchObject({ flaw: 'not-text' })
+      await expect(extractText({ ...of('a.txt'), bytes }, { reader })).rejects.toMatchObject({
+        flaw: 'not-text',
+      })
     }
   })
 })
@@ -127,7 +137,7 @@ test.each([
   ],
   ['one line without an end', 'a'.repeat(800_000), 'a'.repeat(800_000)],
 ])('a text of %s is read at once', async (_, text, expected) => {
-  const read = await extractText({ ...of('a.txt'), bytes: Buffer.from(text) })
+  const read = await extractText({ ...of('a.txt'), bytes: Buffer.from(text) }, { reader })
   expect(read.text === expected).toBe(true)
 })
 

@@ -1,12 +1,5 @@
 import { spawn } from 'node:child_process'
-
-/** A picture on a page, without compression: rows of pixels from the top, 8 bits a channel, 1 gray or 3 red, green, blue. */
-export interface PageImage {
-  readonly width: number
-  readonly height: number
-  readonly channels: 1 | 3
-  readonly pixels: Uint8Array
-}
+import type { PageImage } from '@keyspec-systems/reading/pdf'
 
 /** Reads the text in a picture. */
 export interface OcrProvider {

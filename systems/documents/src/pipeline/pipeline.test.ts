@@ -2,17 +2,21 @@ import { spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import { canonicalize } from './canonicalize.ts'
 import { chunkText } from './chunk.ts'
 import { extractMentions } from './extract-mentions.ts'
 import { extractText, type ExtractOptions, type SourceDocument } from './extract.ts'
 import { commandOcr } from './ocr.ts'
+import { openReader } from './reader.ts'
 import { resolveMentions } from './resolve-mentions.ts'
 
 const tesseract = 'tesseract'
 const hasTesseract = spawnSync(tesseract, ['--version']).status === 0
+
+const reader = openReader()
+afterAll(() => reader.close())
 
 describe('a document through all stages', () => {
   let minutes: Awaited<ReturnType<typeof processed>>
@@ -116,13 +120,13 @@ function source(name: string): SourceDocument {
   return { document_uuid: '6f1f1a52-7a39-4f4f-8f4e-3f6a5c8f0001', name, media_type, bytes: new Uint8Array() }
 }
 
-async function processed(name: string, options: ExtractOptions = {}) {
+async function processed(name: string, options: Partial<ExtractOptions> = {}) {
   const bytes = await readFile(fileURLToPath(new URL(`../../samples/${name}`, import.meta.url)))
   return through({ ...source(name), bytes }, options)
 }
 
-async function through(document: SourceDocument, options: ExtractOptions = {}) {
-  const read = await extractText(document, options)
+async function through(document: SourceDocument, options: Partial<ExtractOptions> = {}) {
+  const read = await extractText(document, { reader, ...options })
   const pieces = await chunkText(read)
   const extracted = await extractMentions(pieces)
   const canonical = await canonicalize(extracted)

@@ -14,11 +14,31 @@ export function sentences(text: string): Span[] {
   return found
 }
 
-/** The words, numbers and marks of a part of a text. What counts as one token here is none of any language model's. */
+/**
+ * The words, numbers and marks of a part of a text, those longer than any word in parts. What counts as one token here is
+ * none of any language model's.
+ */
 export function tokens(text: string, { start, end }: Span = { start: 0, end: text.length }): Span[] {
-  return [...text.slice(start, end).matchAll(/[\p{L}\p{M}\p{N}_]+(?:['’.,][\p{L}\p{N}]+)*|[^\s]/gu)].map(
-    (match) => ({ start: start + match.index, end: start + match.index + match[0].length }),
-  )
+  const found: Span[] = []
+  for (const { 0: word, index } of text
+    .slice(start, end)
+    .matchAll(/[\p{L}\p{M}\p{N}_]+(?:['’.,][\p{L}\p{N}]+)*|[^\s]/gu)) {
+    for (let from = 0; from < word.length;) {
+      const to = endOfPart(word, from)
+      found.push({ start: start + index + from, end: start + index + to })
+      from = to
+    }
+  }
+  return found
+}
+
+// No word of any language is as long; pieces are counted in tokens, so one without an end would make a piece without one.
+const LONGEST = 100
+
+function endOfPart(word: string, from: number): number {
+  const to = Math.min(from + LONGEST, word.length)
+  // Not between the halves of a character.
+  return to < word.length && /[\uDC00-\uDFFF]/.test(word[to]!) ? to + 1 : to
 }
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })

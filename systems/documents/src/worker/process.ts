@@ -10,7 +10,7 @@ import {
   type Stage,
   type StageEvent,
 } from '../pipeline/document-state.ts'
-import type { OcrProvider } from '../pipeline/ocr.ts'
+import type { ExtractOptions } from '../pipeline/extract.ts'
 import type { QueueName } from '../schema.ts'
 import { type Broker, isLastAttempt } from './broker.ts'
 import { type Performance, recordStage } from './metrics.ts'
@@ -20,7 +20,8 @@ import { type DocumentJob, runStage } from './stage.ts'
 export interface Workshop {
   readonly keys: Documents
   readonly broker: Broker
-  readonly ocr: OcrProvider | undefined
+  /** How documents are read. */
+  readonly reading: ExtractOptions
   readonly performance: Performance
 }
 
@@ -83,12 +84,12 @@ async function stageOf(
   job: Job<DocumentJob>,
   stage: Stage,
 ): Promise<string> {
-  const { keys, broker, ocr } = shop
+  const { keys, broker, reading } = shop
   const { data } = job
   const startedAt = performance.now()
   await advance(keys, data, stage, { type: 'started' })
   try {
-    const done = await runStage(keys, stage, data, ocr)
+    const done = await runStage(keys, stage, data, reading)
     const event: StageEvent =
       done.pagesNeedingOcr === undefined
         ? { type: 'completed' }

@@ -1,8 +1,14 @@
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Worker } from 'bullmq'
+import type { Duration } from 'keyspec'
 import { eventually, startRedis, type TemporaryRedis } from 'keyspec/testing'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { pdfBomb, pdfOfManyForms, shortly, tightly } from '../../../../test-support/hostile-documents.ts'
 import { beginBatch } from '../batch/batch.ts'
 import { type Opened, openDocuments } from '../keyspace.ts'
+import { openReader } from '../pipeline/reader.ts'
 import { brokerPrefix } from '../schema.ts'
 import { type Broker, openBroker } from './broker.ts'
 import { Performance } from './metrics.ts'
@@ -12,6 +18,7 @@ import type { DocumentJob } from './stage.ts'
 let redis: TemporaryRedis
 let opened: Opened
 let broker: Broker
+const reader = openReader()
 let working: Worker[] = []
 
 // A path that is not there: reading it fails at every try, and trying again might help.
@@ -41,11 +48,12 @@ afterEach(async () => {
 })
 
 afterAll(async () => {
+  reader.close()
   await redis.stop()
 })
 
-function work({ leaseMs, maxDeaths }: { leaseMs: number; maxDeaths: number }) {
-  const shop = { keys: opened.keys, broker, ocr: undefined, performance: new Performance('worker') }
+function work({ leaseMs, maxDeaths }: { leaseMs: number; maxDeaths: number }, reading = { reader }) {
+  const shop = { keys: opened.keys, broker, reading, performance: new Performance('worker') }
   working.push(queueWorker(shop, 'ocr', { connection: opened.client(), leaseMs, maxDeaths }))
 }
 
@@ -55,9 +63,10 @@ async function raw(key: string): Promise<Record<string, string>> {
 }
 
 /** One job failed and one document with it, each counted once, and the state of the document says why. */
-async function expectGivenUp(why: string, attempts: number) {
-  await eventually(async () =>
-    expect((await opened.keys.state({ documentUuid: 'd0' }).get())?.status).toBe('failed'),
+async function expectGivenUp(why: string, attempts: number, within: Duration = '5s') {
+  await eventually(
+    async () => expect((await opened.keys.state({ documentUuid: 'd0' }).get())?.status).toBe('failed'),
+    { within },
   )
   await eventually(async () => expect(await raw('batch:progress:b1')).toMatchObject({ failed: '1' }))
   expect(await raw('batch:progress:b1')).toMatchObject({
@@ -96,4 +105,35 @@ test('a job with which workers die again and again is given up, and counted as o
   expect((await dead.getNextJob('dead'))?.id).toBe('b1.d0.ocr')
   work({ leaseMs: 100, maxDeaths: 0 })
   await expectGivenUp('stalled', 0)
+})
+
+test.each([
+  ['a PDF that unpacks without an end', pdfBomb, tightly, 'more memory'],
+  ['a PDF that draws without an end', pdfOfManyForms, shortly, 'longer'],
+])(
+  '%s fails at once, and its worker goes on',
+  async (_, make, limits, why) => {
+    const folder = await mkdtemp(join(tmpdir(), 'documents-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const careful = openReader(limits)
+    onTestFinished(() => careful.close())
+    const path = join(folder, 'hostile.pdf')
+    await writeFile(path, make())
+    // A lease that ends long before the reader's deadline: the worker renews it, since nothing holds its loop up.
+    work({ leaseMs: 1_000, maxDeaths: 0 }, { reader: careful })
+    await broker.next('intake', { ...job, path, media_type: 'application/pdf' })
+    await expectGivenUp(why, 1, '60s')
+  },
+  90_000,
+)
+
+test('a file that is too large is not read', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'documents-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'large.txt')
+  await writeFile(path, '')
+  await truncate(path, 64 * 1024 * 1024 + 1)
+  work({ leaseMs: 30_000, maxDeaths: 0 })
+  await broker.next('intake', { ...job, path })
+  await expectGivenUp('67108865 bytes, more than 67108864', 1)
 })

@@ -1,13 +1,10 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import type { Documents } from '../keyspace.ts'
 import type { Made } from '../batch/batch.ts'
-import { canonicalize } from '../pipeline/canonicalize.ts'
-import { chunkText } from '../pipeline/chunk.ts'
 import type { Stage } from '../pipeline/document-state.ts'
-import { extractMentions } from '../pipeline/extract-mentions.ts'
-import { extractText, type SourceDocument } from '../pipeline/extract.ts'
-import type { OcrProvider } from '../pipeline/ocr.ts'
-import { resolveMentions } from '../pipeline/resolve-mentions.ts'
+import { UnreadableError } from '@keyspec-systems/reading'
+import { DocumentError, flawOf } from '../pipeline/document-error.ts'
+import { type ExtractOptions, extractText, type SourceDocument } from '../pipeline/extract.ts'
 import type { QueueName } from '../schema.ts'
 
 /** What a job is given: which document of which batch, and the file that it is. */
@@ -44,20 +41,24 @@ export async function runStage(
   keys: Documents,
   stage: Stage,
   job: DocumentJob,
-  ocr: OcrProvider | undefined,
+  reading: ExtractOptions,
 ): Promise<StageDone> {
   const at = { documentUuid: job.document_uuid }
   const read = () =>
     keys.ocrResult(at).getOrLoad(async () => {
       const { document_uuid, name, media_type } = job
-      return extractText({ document_uuid, name, media_type, bytes: await readFile(job.path) }, { ocr })
+      return extractText({ document_uuid, name, media_type, bytes: await bytesOf(job.path) }, reading)
     })
-  const chunked = () => keys.chunks(at).getOrLoad(async () => chunkText(await read()))
+  const { reader } = reading
+  const chunked = () => keys.chunks(at).getOrLoad(async () => readable(reader.read('chunks', [await read()])))
   const mentioned = () =>
-    keys.allExtractedMentions(at).getOrLoad(async () => extractMentions(await chunked()))
-  const meant = () => keys.canonicalEntities(at).getOrLoad(async () => canonicalize(await mentioned()))
+    keys.allExtractedMentions(at).getOrLoad(async () => readable(reader.read('mentions', [await chunked()])))
+  const meant = () =>
+    keys.canonicalEntities(at).getOrLoad(async () => readable(reader.read('entities', [await mentioned()])))
   const resolved = () =>
-    keys.resolvedMentions(at).getOrLoad(async () => resolveMentions(await mentioned(), await meant()))
+    keys
+      .resolvedMentions(at)
+      .getOrLoad(async () => readable(reader.read('resolved', [await mentioned(), await meant()])))
 
   const run = async <V>(
     key: { readonly name: string; exists(): Promise<boolean> },
@@ -98,4 +99,20 @@ export async function runStage(
     default:
       return stage satisfies never
   }
+}
+
+/** What a reader answers, or why it could not: a text without meaning is as hopeless as a damaged file. */
+function readable<T>(answer: Promise<T>): Promise<T> {
+  return answer.catch((error: unknown) => {
+    throw error instanceof UnreadableError ? flawOf(error, 'not-text') : error
+  })
+}
+
+const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
+
+async function bytesOf(path: string): Promise<Uint8Array> {
+  const { size } = await stat(path)
+  if (size > MAX_DOCUMENT_BYTES)
+    throw new DocumentError('too-large', `the file has ${size} bytes, more than ${MAX_DOCUMENT_BYTES}`)
+  return readFile(path)
 }

@@ -3,13 +3,17 @@ import { backoff, delayOf, pause } from '@keyspec-systems/program'
 import { jsonPath } from '../storage/layout.ts'
 import type { Regulations } from '../upstream/regulations.ts'
 import { UpstreamError } from '@keyspec-systems/program/upstream'
-import { extractedPath, extractText } from './extract.ts'
+import { UnreadableError } from '@keyspec-systems/reading'
+import { extractedPath } from './extracted-path.ts'
+import type { Reader } from './reading/reader.ts'
 import { type Given, Refused, Unreachable, type WorkApi } from './work-api.ts'
 
 /** What a client works with. */
 export interface ClientOptions {
   readonly api: WorkApi
   readonly regulations: Regulations
+  /** Reads the files that were downloaded, in a process of its own. */
+  readonly reader: Reader
   /** The longest pause before asking again where no job waits. */
   readonly idleMs: number
   readonly log?: (line: string) => void
@@ -117,7 +121,8 @@ async function fetched(
   }
 }
 
-async function download({ api, regulations }: ClientOptions, client: string, job: Job, signal: AbortSignal) {
+async function download(options: ClientOptions, client: string, job: Job, signal: AbortSignal) {
+  const { api, regulations } = options
   const { directory } = job
   const id = String(job.job_id)
   if (directory === undefined)
@@ -138,10 +143,26 @@ async function download({ api, regulations }: ClientOptions, client: string, job
     },
     signal,
   )
-  const text = textPath === undefined ? undefined : extractText(directory, Buffer.concat(chunks))
+  const text = textPath === undefined ? undefined : await textOf(options, directory, chunks, signal)
   if (textPath === undefined || text === undefined) return { results: { files: [directory] } }
   await patient(() => api.file(client, id, textPath, text, signal), signal)
   return { results: { files: [directory, textPath] } }
+}
+
+/** The text of a file, where it has one: a file that cannot be read is still a file that was stored. */
+async function textOf(
+  { reader, log = () => {} }: ClientOptions,
+  name: string,
+  chunks: readonly Uint8Array[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    return await reader.read('text', [name, Buffer.concat(chunks)], { signal })
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error
+    log(`${name} is stored without its text: ${error.message}`)
+    return undefined
+  }
 }
 
 /** Passes a body on, keeps it as long as it is small, and notes the error that it ends with. */

@@ -5,6 +5,7 @@ import type { Resource } from '../resource/resource.ts'
 import type { OcrEntry, WebPage, YoutubeTranscript } from '../shape/cached.ts'
 import type { TranscriptProvider } from '../transcript/provider.ts'
 import { videoIdOf } from '../transcript/provider.ts'
+import type { Reader } from '../reading/reader.ts'
 import { extractUpload, type Upload } from '../upload/extract-text.ts'
 import type { Ocr } from '../upload/ocr.ts'
 import type { DownloadLimits } from '../web/download.ts'
@@ -16,6 +17,8 @@ import { Problem } from '@keyspec-systems/program/http'
 export interface LibraryOptions {
   readonly keys: Tutor
   readonly ocr: Ocr
+  /** Reads pages and files in processes of their own. */
+  readonly reader: Reader
   readonly transcripts: TranscriptProvider
   /** How web pages are downloaded. */
   readonly pages?: DownloadLimits
@@ -40,21 +43,21 @@ export class Library {
 
   /** The text of a file: from `cache:ocr`, or read now. */
   async file(upload: Upload, signal?: AbortSignal): Promise<Read<OcrEntry>> {
-    const { keys, ocr } = this.#options
+    const { keys } = this.#options
     const contentHash = createHash('sha256').update(upload.body).digest('hex')
     const content = await keys
       .ocr({ contentHash: { digest: contentHash } })
-      .getOrLoad((signal) => extractUpload(upload, ocr, signal), asked(signal))
+      .getOrLoad((signal) => extractUpload(upload, this.#options, signal), asked(signal))
     return { resourceId: `ocr:${contentHash}:${upload.name}`, content }
   }
 
   /** A web page: from `web`, or read now. */
   async page(address: string, signal?: AbortSignal): Promise<Read<WebPage>> {
     const url = normaliseUrl(address)
-    const { keys, pages } = this.#options
+    const { keys } = this.#options
     const content = await keys
       .web({ urlHash: url })
-      .getOrLoad((signal) => readPage(url, pages, signal), asked(signal))
+      .getOrLoad((signal) => readPage(url, this.#options, signal), asked(signal))
     return { resourceId: `web:${url}`, content }
   }
 

@@ -2,6 +2,7 @@ import { ConflictError, isUnavailable, KeyError } from 'keyspec'
 import { type Endpoint } from '../schema.ts'
 import { UpstreamError } from '@keyspec-systems/model/http'
 import { Problem } from '@keyspec-systems/program/http'
+import { NoReaderError } from '@keyspec-systems/reading'
 import { UploadError, type UploadReason } from '../upload/upload-error.ts'
 import { UrlError } from '../web/normalise-url.ts'
 import { PageError } from '../web/page-error.ts'
@@ -25,11 +26,10 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof UploadError) return new Problem(uploadStatus[error.reason], error.message)
   if (error instanceof PageError) {
     const status = error.reason === 'timed-out' ? 504 : error.reason === 'refused' ? 403 : 502
-    return new Problem(
-      error.reason === 'unsupported' || error.reason === 'empty' ? 422 : status,
-      error.message,
-    )
+    const isItsContent = ['unsupported', 'empty', 'unreadable'].includes(error.reason)
+    return new Problem(isItsContent ? 422 : status, error.message)
   }
+  if (error instanceof NoReaderError) return away(503, 'Nothing can be read now', error)
   if (error instanceof UpstreamError) return upstreamProblem(error)
   if (error instanceof ConflictError) return away(503, 'The session is being changed too often', error)
   if (isProgrammers(error)) return new Problem(500, 'The tutor failed', { cause: error })
@@ -40,8 +40,13 @@ export function problemOf(error: unknown): Problem {
 const uploadStatus: Readonly<Record<UploadReason, number>> = {
   unsupported: 415,
   'not-configured': 415,
-  damaged: 422,
   empty: 422,
+  damaged: 422,
+  encrypted: 422,
+  'too-many-pages': 422,
+  'took-too-long': 422,
+  'took-too-much-memory': 422,
+  'parser-failed': 422,
   'too-large': 413,
 }
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
 import { survived } from '../../../../test-support/hostile-http.ts'
 import { openTutor, type Opened, type RedisSettings } from '../keyspace.ts'
+import { openReader } from '../reading/reader.ts'
 import { sample } from '../resource/sample.ts'
 import type { Session } from '../shape/session.ts'
 import { openTranscripts } from '../transcript/endpoint.ts'
@@ -13,11 +14,15 @@ import { tutorServer } from './tutor-server.ts'
 import type { Answered } from './tutoring.ts'
 
 let redis: TemporaryRedis
+const reader = openReader()
 
 beforeAll(async () => {
   redis = await startRedis()
 })
-afterAll(() => redis.stop())
+afterAll(async () => {
+  reader.close()
+  await redis.stop()
+})
 
 let users = 0
 const newUser = () => `user-${(users += 1)}`
@@ -339,6 +344,7 @@ async function service(
     opened,
     model: openModel(env, patience),
     ocr: openOcr(env),
+    reader,
     transcripts: openTranscripts(env),
     ...(pages && { pages }),
     log: () => {},

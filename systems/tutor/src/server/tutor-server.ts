@@ -6,6 +6,7 @@ import { rateLimitHeaders } from 'keyspec/recipes'
 import type { Opened } from '../keyspace.ts'
 import type { Endpoint } from '../schema.ts'
 import type { TranscriptProvider } from '../transcript/provider.ts'
+import type { Reader } from '../reading/reader.ts'
 import { MAX_UPLOAD_BYTES } from '../upload/extract-text.ts'
 import type { Ocr } from '../upload/ocr.ts'
 import type { DownloadLimits } from '../web/download.ts'
@@ -20,6 +21,8 @@ export interface TutorServerOptions {
   readonly opened: Opened
   readonly model: Model
   readonly ocr: Ocr
+  /** Reads pages and files in processes of their own; `openReader()` gives one. */
+  readonly reader: Reader
   readonly transcripts: TranscriptProvider
   /** How web pages are downloaded. */
   readonly pages?: DownloadLimits
@@ -30,7 +33,7 @@ export interface TutorServerOptions {
 export function tutorServer(options: TutorServerOptions): HttpService {
   const { opened, model, ocr, transcripts, log = console.error } = options
   const { keys, connection } = opened
-  const library = new Library({ keys, ocr, transcripts, ...(options.pages && { pages: options.pages }) })
+  const library = new Library({ ...options, keys })
   const tutoring = new Tutoring({ keys, model, library })
 
   /** Takes from the user's limit, says so in the headers, and refuses with a 429. */

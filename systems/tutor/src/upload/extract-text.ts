@@ -1,7 +1,8 @@
 import type { OcrEntry } from '../shape/cached.ts'
-import { decodeText, extractHtml } from '../web/extract.ts'
+import { UnreadableError } from '@keyspec-systems/reading'
+import type { Reader } from '../reading/reader.ts'
+import { decodeText } from '../web/decode.ts'
 import type { Ocr } from './ocr.ts'
-import { pdfText } from './pdf.ts'
 import { UploadError } from './upload-error.ts'
 
 /** A file as it was uploaded. */
@@ -17,7 +18,7 @@ export const MAX_UPLOAD_BYTES = 10 * 1024 * 1024
 /** The text of an uploaded file: text, Markdown and HTML as they are, PDF by its text layer, images through OCR. */
 export async function extractUpload(
   { name, contentType, body }: Upload,
-  ocr: Ocr,
+  { ocr, reader }: { readonly ocr: Ocr; readonly reader: Reader },
   signal?: AbortSignal,
 ): Promise<OcrEntry> {
   if (body.byteLength > MAX_UPLOAD_BYTES) {
@@ -25,7 +26,7 @@ export async function extractUpload(
   }
   const type = typeOf(name, contentType, body)
   if (type.startsWith('image/')) return ocr.recognise(body, type, signal)
-  const text = (await textOf(type, contentType, body)).trim()
+  const text = (await textOf(type, { name, contentType, body }, reader, signal)).trim()
   if (text !== '') return { text, confidence: 1, source: type }
   throw new UploadError(
     'empty',
@@ -33,9 +34,20 @@ export async function extractUpload(
   )
 }
 
-async function textOf(type: string, contentType: string, body: Uint8Array): Promise<string> {
-  if (type === 'application/pdf') return pdfText(body)
-  if (type === 'text/html') return extractHtml(decodeText(body, contentType)).content
+async function textOf(
+  type: string,
+  { name, contentType, body }: Upload,
+  reader: Reader,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  try {
+    if (type === 'application/pdf') return await reader.read('pdf', [body], { signal })
+    if (type === 'text/html')
+      return (await reader.read('html', [decodeText(body, contentType)], { signal })).content
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error
+    throw new UploadError(error.reason, `${name} cannot be read: ${error.message}`, error)
+  }
   if (type === 'text/plain' || type === 'text/markdown') return decodeText(body, contentType)
   throw new UploadError(
     'unsupported',

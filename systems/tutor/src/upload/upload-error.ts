@@ -1,8 +1,10 @@
+import type { UnreadableReason } from '@keyspec-systems/reading'
+
 /**
- * Why a file could not be read: `unsupported` (no such type), `not-configured` (an image, and no OCR), `damaged`,
- * `empty` (no text in it), `too-large`.
+ * Why a file could not be read: `unsupported` (no such type), `not-configured` (an image, and no OCR), `empty` (no text in
+ * it), `too-large`, or what its reader found.
  */
-export type UploadReason = 'unsupported' | 'not-configured' | 'damaged' | 'empty' | 'too-large'
+export type UploadReason = 'unsupported' | 'not-configured' | 'empty' | 'too-large' | UnreadableReason
 
 /** An uploaded file that could not be read. */
 export class UploadError extends Error {

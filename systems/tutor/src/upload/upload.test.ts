@@ -1,13 +1,18 @@
 import { serveStandIn } from '@keyspec-systems/model/stand-in'
 import * as v from 'valibot'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 
+import { pdfOf, pdfStream } from '../../../../test-support/hostile-documents.ts'
+import { openReader } from '../reading/reader.ts'
 import { sample } from '../resource/sample.ts'
 import { OcrEntry } from '../shape/cached.ts'
 import { extractUpload, MAX_UPLOAD_BYTES } from './extract-text.ts'
 import { openOcr } from './ocr.ts'
 
-const none = openOcr({})
+const reader = openReader()
+afterAll(() => reader.close())
+
+const none = { ocr: openOcr({}), reader }
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   'base64',
@@ -15,31 +20,16 @@ const png = Buffer.from(
 
 /** A PDF with one line of text on each page, or none. */
 function pdf(...lines: readonly string[]): Buffer {
-  const pages = lines.map((_, at) => 4 + 2 * at)
-  const objects = [
+  const pages = lines.map((_, at) => `${4 + 2 * at} 0 R`)
+  return pdfOf([
     '<< /Type /Catalog /Pages 2 0 R >>',
-    `<< /Type /Pages /Kids [${pages.map((page) => `${page} 0 R`).join(' ')}] /Count ${pages.length} >>`,
+    `<< /Type /Pages /Kids [${pages.join(' ')}] /Count ${pages.length} >>`,
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
-    ...lines.flatMap((line, at) => {
-      const stream = line === '' ? '' : `BT /F1 12 Tf 72 720 Td (${line}) Tj ET`
-      const page = `/Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >>`
-      return [
-        `<< /Type /Page ${page} /Contents ${5 + 2 * at} 0 R >>`,
-        `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
-      ]
-    }),
-  ]
-  let text = '%PDF-1.4\n'
-  const offsets = objects.map((object, at) => {
-    const offset = text.length
-    text += `${at + 1} 0 obj\n${object}\nendobj\n`
-    return `${String(offset).padStart(10, '0')} 00000 n \n`
-  })
-  const start = text.length
-  text += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join('')}`
-  return Buffer.from(
-    `${text}trailer << /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${start}\n%%EOF`,
-  )
+    ...lines.flatMap((line, at) => [
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents ${5 + 2 * at} 0 R >>`,
+      pdfStream(Buffer.from(line === '' ? '' : `BT /F1 12 Tf 72 720 Td (${line}) Tj ET`)),
+    ]),
+  ])
 }
 
 const upload = (name: string, contentType: string, body: Uint8Array) => ({ name, contentType, body })
@@ -91,7 +81,7 @@ describe('an uploaded file', () => {
     onTestFinished(() => standIn.close())
     const ocr = openOcr({ OCR_URL: `${standIn.url}/read` }, { sleep: async () => {} })
     standIn.fail({ fault: 'limited', retryAfterSeconds: 1 })
-    const entry = await extractUpload(upload('photo.png', '', png), ocr)
+    const entry = await extractUpload(upload('photo.png', '', png), { ocr, reader })
     expect(v.parse(OcrEntry, entry)).toMatchObject({ text: 'LOW TIDE 14:05', confidence: 0.93 })
     expect(got).toEqual({ type: 'image/png', bytes: png.length })
   })

@@ -1,6 +1,7 @@
 /**
  * Why a page could not be read: `refused` (its address is not to be fetched), `status` (the server said no),
- * `unsupported` (not a text or HTML page), `too-large`, `timed-out`, `unreachable`, `empty` (no readable content).
+ * `unsupported` (not a text or HTML page), `too-large`, `timed-out`, `unreachable`, `unreadable` (its reader failed, or took
+ * too much), `empty` (no readable content).
  */
 export type PageReason =
   | 'refused'
@@ -9,6 +10,7 @@ export type PageReason =
   | 'too-large'
   | 'timed-out'
   | 'unreachable'
+  | 'unreadable'
   | 'empty'
 
 /** A web page that could not be read. */

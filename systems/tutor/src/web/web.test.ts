@@ -3,11 +3,13 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 
 import * as v from 'valibot'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
 
+import { openReader } from '../reading/reader.ts'
 import { sample } from '../resource/sample.ts'
 import { WebPage } from '../shape/cached.ts'
-import { decodeText, extractHtml } from './extract.ts'
+import { decodeText } from './decode.ts'
+import { extractHtml } from './extract.ts'
 import { normaliseUrl } from './normalise-url.ts'
 import { readPage } from './read-page.ts'
 
@@ -26,7 +28,10 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-const local = { allowPrivate: true }
+const reader = openReader()
+afterAll(() => reader.close())
+
+const local = { reader, pages: { allowPrivate: true } }
 
 describe('a page', () => {
   test('is read over HTTP, without menu, script and footer, under its normalised address', async () => {
@@ -95,7 +100,9 @@ describe('a page', () => {
   ]
   test.each(faults)('that %s is an error that says so', async (_case, listener, reason) => {
     const base = await serve(listener)
-    await expect(readPage(base, { ...local, maxBytes: 50_000 })).rejects.toMatchObject({
+    await expect(
+      readPage(base, { reader, pages: { allowPrivate: true, maxBytes: 50_000 } }),
+    ).rejects.toMatchObject({
       code: 'E_PAGE',
       reason,
     })
@@ -103,7 +110,9 @@ describe('a page', () => {
 
   test('that does not come in time is given up', async () => {
     const base = await serve(() => {})
-    await expect(readPage(base, { ...local, timeoutMs: 50 })).rejects.toMatchObject({ reason: 'timed-out' })
+    await expect(
+      readPage(base, { reader, pages: { allowPrivate: true, timeoutMs: 50 } }),
+    ).rejects.toMatchObject({ reason: 'timed-out' })
   })
 
   test('is left when the caller has gone', async () => {
@@ -122,7 +131,9 @@ describe('the private network', () => {
     })
     const { port } = new URL(base)
     for (const host of ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '2130706433', '0x7f.1']) {
-      await expect(readPage(`http://${host}:${port}/`)).rejects.toMatchObject({ reason: 'refused' })
+      await expect(readPage(`http://${host}:${port}/`, { reader })).rejects.toMatchObject({
+        reason: 'refused',
+      })
     }
     expect(requests).toBe(0)
   })
