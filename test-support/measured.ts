@@ -163,15 +163,26 @@ export const faults = {
 /** Whether a verb begins its fault itself, and so needs a connection of its own. */
 export const isAlone = ({ verb }: Row) => verb.act.length > 1
 
-/** Lets a fault run its course once the commands, or their replies, have come as far as the proxy. */
+/**
+ * Lets a fault run its course once all that was sent so far, or the replies to it, have come as far as the proxy. A marker
+ * behind it on each connection shows that: a client may send what one tick gathers piece by piece, and what comes after the
+ * cut is not lost.
+ *
+ * @param over The connections that the calls use.
+ */
 async function finish(
-  connection: Connection,
+  over: readonly Connection[],
   proxy: Proxy,
   { stalls, ends }: Fault,
-  arrived: (withheld: Buffer) => boolean,
   calls: readonly Promise<unknown>[],
 ): Promise<void> {
-  const settled = Promise.allSettled(calls)
+  await new Promise(setImmediate) // all that one tick gathers has gone out
+  const markers = over.map((connection) => {
+    const text = unique()
+    return { text, sent: connection.send(['ECHO', text], NO_KEY).catch(() => {}) }
+  })
+  const arrived = (withheld: Buffer) => markers.every(({ text }) => withheld.includes(text))
+  const settled = Promise.allSettled([...calls, ...markers.map(({ sent }) => sent)])
   if (ends === 'late') await settled
   else {
     const coming = eventually(
@@ -186,7 +197,7 @@ async function finish(
   await proxy.restore()
   await settled
   // What was withheld, and what a client repeats, reaches the server before this.
-  await eventually(() => connection.send(['PING'], NO_KEY), { within: '20s' })
+  for (const connection of over) await eventually(() => connection.send(['PING'], NO_KEY), { within: '20s' })
 }
 
 /** The verbs that need no connection of their own, so many at a time that GLIDE has all of them under way. */
@@ -217,19 +228,12 @@ export async function runTogether(
       row.verb.act(keys[at]!, () => {}),
     ),
   )
-  await new Promise(setImmediate) // all that one tick gathers has gone out
-  if (fault !== undefined) {
-    const markers = [connection, ...(second === undefined ? [] : [second])].map((over) => {
-      const text = unique()
-      return { text, sent: over.send(['ECHO', text], NO_KEY).catch(() => {}) }
-    })
-    const arrived = (withheld: Buffer) => markers.every(({ text }) => withheld.includes(text))
-    await finish(connection, proxy, fault, arrived, [...calls, ...markers.map(({ sent }) => sent)])
-    // What was withheld reaches the server over both connections before this.
-    if (second !== undefined) await eventually(() => second.send(['PING'], NO_KEY), { within: '20s' })
-  }
+  if (fault !== undefined) await finish(both(connection, second), proxy, fault, calls)
   return new Map(await Promise.all(some.map(async (row, at) => [row, await calls[at]!] as const)))
 }
+
+const both = (connection: Connection, second: Connection | undefined) =>
+  second === undefined ? [connection] : [connection, second]
 
 /** Runs a verb that begins its fault itself, over a connection of its own. */
 export async function runAlone(
@@ -239,6 +243,7 @@ export async function runAlone(
   { prefixOf }: Runner,
   fault: Fault,
   openKeys: OpenKeys = openVerbs,
+  second?: Connection,
 ): Promise<Ended> {
   await eventually(() => connection.send(['PING'], NO_KEY), { within: '20s' })
   let begin: () => void
@@ -251,7 +256,7 @@ export async function runAlone(
     }),
   )
   await Promise.race([begun, call])
-  await finish(connection, proxy, fault, (withheld) => withheld.length > 0, [call])
+  await finish(both(connection, second), proxy, fault, [call])
   return call
 }
 

@@ -139,7 +139,7 @@ const broken = (fault: Fault) =>
       const openKeys = openBeside(second.connection, AMPLE)
       const [row] = some
       return some.length === 1
-        ? new Map([[row!, await runAlone(row!, opened, proxy, over, fault, openKeys)]])
+        ? new Map([[row!, await runAlone(row!, opened, proxy, over, fault, openKeys, second.connection)]])
         : runTogether(some, opened, proxy, over, fault, openKeys, second.connection)
     }),
   )
