@@ -35,6 +35,8 @@ export async function* bodyOf(request: IncomingMessage, maxBytes: number): Async
 /** The JSON in a body; nothing is an empty object. */
 export function jsonIn(body: Buffer): unknown {
   if (body.length === 0) return {}
+  // What walks through it, or writes it again, does so by calls within calls.
+  if (depthOf(body) > MAX_DEPTH) throw new Problem(400, `JSON is ${MAX_DEPTH} deep at most here`)
   try {
     return JSON.parse(body.toString('utf8'))
   } catch {
@@ -42,6 +44,25 @@ export function jsonIn(body: Buffer): unknown {
     throw new Problem(400, 'The body is not JSON')
   }
 }
+
+const MAX_DEPTH = 200
+
+/** How deep arrays and objects stand within each other in a JSON text. */
+function depthOf(text: Uint8Array): number {
+  let [depth, deepest, inString] = [0, 0, false]
+  for (let at = 0; at < text.length; at += 1) {
+    const byte = text[at]
+    if (inString) {
+      if (byte === BACKSLASH) at += 1
+      else inString = byte !== QUOTE
+    } else if (byte === QUOTE) inString = true
+    else if (byte === OPENING || byte === OPENING_BRACE) deepest = Math.max(deepest, (depth += 1))
+    else if (byte === CLOSING || byte === CLOSING_BRACE) depth -= 1
+  }
+  return deepest
+}
+
+const [QUOTE, BACKSLASH, OPENING, CLOSING, OPENING_BRACE, CLOSING_BRACE] = Buffer.from('"\\[]{}')
 
 /** Requires that a request with a body says that it is JSON: a page elsewhere cannot, without being asked first. */
 export function requireJson(type: string | undefined): void {

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { eventually } from 'keyspec/testing'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { sendRaw, survived } from '../../../../test-support/hostile-http.ts'
-import { httpService, type Listening, Problem, type ServiceOptions } from './index.ts'
+import { httpService, jsonIn, type Listening, Problem, type ServiceOptions } from './index.ts'
 
 async function serving(
   options: Partial<ServiceOptions> = {},
@@ -190,6 +190,20 @@ test('a body is as long as it may be, whatever it says, and of the type that it 
   const head = `PUT /raw HTTP/1.1\r\nHost: ${host}\r\nTransfer-Encoding: chunked\r\n\r\n`
   const chunks = `64\r\n${'x'.repeat(100)}\r\n1\r\ny\r\n0\r\n\r\n`
   expect(await sendRaw(url, Buffer.from(head + chunks))).toMatch(/^HTTP\/1\.1 413/)
+})
+
+test.each([
+  ['[', ']'],
+  ['{"a":', '}'],
+])('JSON is 200 deep at most: %s', (opening, closing) => {
+  const text = (depth: number) => Buffer.from(`${opening.repeat(depth)}0${closing.repeat(depth)}`)
+  expect(() => jsonIn(text(200))).not.toThrow()
+  expect(() => jsonIn(text(201))).toThrow(expect.objectContaining({ status: 400 }))
+  // What would overflow the stack of whoever writes it again.
+  expect(() => jsonIn(text(1_000_000))).toThrow('JSON is 200 deep at most here')
+  // What stands beside each other is not deep, nor what stands in a text.
+  expect(() => jsonIn(Buffer.from(`[${Array.from({ length: 300 }, () => '[]').join()}]`))).not.toThrow()
+  expect(jsonIn(Buffer.from(JSON.stringify([`"\\${opening.repeat(300)}`])))).toHaveLength(1)
 })
 
 test('a request that never arrives whole is given up', async () => {
