@@ -27,7 +27,7 @@ const docket = {
   agency: 'EPA',
 } as const
 
-test('the schema owns every key of the document, and four of its own', () => {
+test('the schema owns every key of the document, and five of its own', () => {
   const keys = Object.values(mirrulations).flatMap((kind) => kind.keys)
   const types = new Map(keys.map((spec) => [spec.pattern.text, spec.type]))
   const strings = [
@@ -43,6 +43,7 @@ test('the schema owns every key of the document, and four of its own', () => {
     ...['dockets', 'documents', 'comments', 'attachments'].map((kind) => `num_jobs_${kind}_waiting`),
     ...['dockets', 'documents', 'comments'].map((kind) => `regulations_total_${kind}`),
     'mirrulations_bucket_size',
+    'work_server_secret',
     ...['dockets', 'documents', 'comments'].map((kind) => `num_jobs_num_jobs_${kind}_queue_queue`),
     'num_pdf_attachment_done',
   ]

@@ -1,4 +1,4 @@
-import { type Duration, integer, type Kind, json, string, sqlDate } from 'keyspec'
+import { type Duration, integer, type Kind, json, string, sqlDate, text } from 'keyspec'
 import { sequence, watermark, workQueue } from 'keyspec/recipes'
 import { Job, JobDone } from './job.ts'
 
@@ -57,6 +57,13 @@ export function mirrulationsSchema({ lease = '5m' }: { readonly lease?: Duration
       reason: 'the number of clients so far, and so the last id given to one: ids never repeat',
       about: 'How many client ids were given',
       renamedFrom: { pattern: 'last_client_id', phase: 2 },
+    }),
+
+    clientSecret: string('work_server_secret', text, {
+      ...state,
+      reason: 'what was given to clients is void without it',
+      about:
+        'What all work servers make the tokens of clients from: whoever reads it can speak for each of them',
     }),
 
     docketsSeen: seenUpTo('dockets_last_timestamp', 'docket_last_timestamp'),

@@ -23,3 +23,10 @@ export function duration(env: Environment, name: string): { readonly lease?: Dur
   const text = env[name]?.trim()
   return text === undefined || text === '' ? {} : { lease: text as Duration }
 }
+
+/** Whether a setting is on: `1`, not `0`, nothing else. */
+export function isOn(env: Environment, name: string): boolean {
+  const text = env[name]?.trim() ?? ''
+  if (!['', '0', '1'].includes(text)) throw new Error(`${name} is "${text}"; it must be 1 or 0`)
+  return text === '1'
+}

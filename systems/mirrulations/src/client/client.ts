@@ -1,12 +1,10 @@
-import type { Job } from '../job.ts'
 import { backoff, delayOf, pause } from '@keyspec-systems/program'
-import { jsonPath } from '../storage/layout.ts'
+import { extractedPath, jsonPath } from '../storage/layout.ts'
 import type { Regulations } from '../upstream/regulations.ts'
 import { UpstreamError } from '@keyspec-systems/program/upstream'
 import { UnreadableError } from '@keyspec-systems/reading'
-import { extractedPath } from './extracted-path.ts'
 import type { Reader } from './reading/reader.ts'
-import { type Given, Refused, Unreachable, type WorkApi } from './work-api.ts'
+import { type Given, Refused, type Registered, Unreachable, type WorkApi } from './work-api.ts'
 
 /** What a client works with. */
 export interface ClientOptions {
@@ -28,7 +26,7 @@ export async function runClient(options: ClientOptions, stop: AbortSignal): Prom
   const pauses = backoff(2_000)
   const upstream = backoff(60_000)
   const idle = backoff(options.idleMs)
-  let client: string | undefined
+  let client: Registered | undefined
   let again = false
   while (!stop.aborted) {
     try {
@@ -42,7 +40,7 @@ export async function runClient(options: ClientOptions, stop: AbortSignal): Prom
         continue
       }
       idle.reset()
-      await work(options, client, given, stop)
+      await work(options, given, stop)
       upstream.reset()
     } catch (error) {
       if (stop.aborted) return
@@ -56,33 +54,27 @@ export async function runClient(options: ClientOptions, stop: AbortSignal): Prom
   }
 }
 
-async function work(
-  options: ClientOptions,
-  client: string,
-  { job, leaseMs }: Given,
-  stop: AbortSignal,
-): Promise<void> {
+async function work(options: ClientOptions, given: Given, stop: AbortSignal): Promise<void> {
   const { api } = options
-  const id = String(job.job_id)
   const lost = new AbortController()
   const signal = AbortSignal.any([stop, lost.signal])
   const renewing = setInterval(
     () => {
-      api.renew(client, id, signal).catch((error: unknown) => {
+      api.renew(given, signal).catch((error: unknown) => {
         if (error instanceof Refused) lost.abort(error)
       })
     },
-    delayOf(leaseMs / 3),
+    delayOf(given.leaseMs / 3),
   )
   try {
-    const body = await fetched(options, client, job, signal)
-    await patient(() => api.results(client, { job_id: job.job_id, ...body }, signal), signal)
+    const body = await fetched(options, given, signal)
+    await patient(() => api.results(given, body, signal), signal)
   } catch (error) {
-    if (error instanceof Refused && error.status !== 401) return await settle(options, client, job, error)
+    if (error instanceof Refused && error.status !== 401) return await settle(options, given, error)
     // Where the fault is the service's the next client may be luckier. Where it may be the job's own, the lease is left
     // to run out: it comes back later, and not for ever.
     if (!(error instanceof UpstreamError) || generalReasons.has(error.reason)) {
-      await api.giveBack(client, id).catch(() => {}) // else its lease runs out
+      await api.giveBack(given).catch(() => {}) // else its lease runs out
     }
     throw error
   } finally {
@@ -93,26 +85,22 @@ async function work(
 const generalReasons = new Set(['limited', 'credentials', 'unreachable'])
 
 /** The work server refused: the job is another client's, or done by an answer of ours that was lost; else it cannot be done. */
-async function settle({ api, log = () => {} }: ClientOptions, client: string, job: Job, error: Refused) {
+async function settle({ api, log = () => {} }: ClientOptions, given: Given, error: Refused) {
   const signal = AbortSignal.timeout(5_000)
-  const id = String(job.job_id)
-  const isOurs = await api.renew(client, id, signal).then(
+  const id = String(given.job.job_id)
+  const isOurs = await api.renew(given, signal).then(
     () => true,
     () => false,
   )
-  if (isOurs) await api.results(client, { job_id: job.job_id, results: { error: error.message } }, signal)
+  if (isOurs) await api.results(given, { results: { error: error.message } }, signal)
   log(isOurs ? `job ${id} cannot be done: ${error.message}` : `job ${id} is no longer ours`)
 }
 
 /** What to send for a job: its record, the files that were put, or the error that it will always end with. */
-async function fetched(
-  options: ClientOptions,
-  client: string,
-  job: Job,
-  signal: AbortSignal,
-): Promise<object> {
+async function fetched(options: ClientOptions, given: Given, signal: AbortSignal): Promise<object> {
+  const { job } = given
   try {
-    if (job.job_type === 'attachments') return await download(options, client, job, signal)
+    if (job.job_type === 'attachments') return await download(options, given, signal)
     const item = await options.regulations.fetchItem(job.url, signal)
     return { directory: jsonPath(item), results: item.json }
   } catch (error) {
@@ -121,21 +109,20 @@ async function fetched(
   }
 }
 
-async function download(options: ClientOptions, client: string, job: Job, signal: AbortSignal) {
+async function download(options: ClientOptions, given: Given, signal: AbortSignal) {
   const { api, regulations } = options
-  const { directory } = job
-  const id = String(job.job_id)
+  const { url, directory } = given.job
   if (directory === undefined)
     return { results: { error: 'the job does not say where its file is to be stored' } }
   const textPath = extractedPath(directory)
   const chunks: Uint8Array[] = []
   await regulations.download(
-    job.url,
+    url,
     async (body) => {
       const failed: unknown[] = []
       chunks.length = 0
       try {
-        await api.file(client, id, directory, kept(body, chunks, failed), signal)
+        await api.file(given, directory, kept(body, chunks, failed), signal)
       } catch (error) {
         // What breaks off upstream breaks off here too, but upstream is where it can be mended.
         throw failed[0] ?? error
@@ -145,7 +132,7 @@ async function download(options: ClientOptions, client: string, job: Job, signal
   )
   const text = textPath === undefined ? undefined : await textOf(options, directory, chunks, signal)
   if (textPath === undefined || text === undefined) return { results: { files: [directory] } }
-  await patient(() => api.file(client, id, textPath, text, signal), signal)
+  await patient(() => api.file(given, textPath, text, signal), signal)
   return { results: { files: [directory, textPath] } }
 }
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { pdfBomb, pdfPage, pdfStream, tightly } from '../../../../test-support/hostile-documents.ts'
-import { extractedPath } from './extracted-path.ts'
+import { extractedPath } from '../storage/layout.ts'
 import { extractText } from './reading/extract-text.ts'
 import { openReader } from './reading/reader.ts'
 

@@ -17,10 +17,19 @@ export class Unreachable extends Error {
   override readonly name = 'Unreachable'
 }
 
-/** A job with how long it may be held. */
+/** A client, and the token that proves it. */
+export interface Registered {
+  readonly id: string
+  /** None from a work server of before. */
+  readonly token: string | undefined
+}
+
+/** A job with how long it may be held, and what proves that this client was given it. */
 export interface Given {
+  readonly client: string
   readonly job: Job
   readonly leaseMs: number
+  readonly token: string | undefined
 }
 
 /** The work server, as a client sees it. Fails with `Refused` or `Unreachable`. */
@@ -31,20 +40,31 @@ export class WorkApi {
     this.#url = withoutEndSlashes(url)
   }
 
-  /** A new client id. */
-  async register(signal: AbortSignal): Promise<string> {
-    const { client_id } = await this.#ask<{ client_id: number }>('GET', '/get_client_id', {}, { signal })
-    return String(client_id)
+  /** A new client. */
+  async register(signal: AbortSignal): Promise<Registered> {
+    const { client_id, token } = await this.#ask<{ client_id: number; token?: string }>(
+      'GET',
+      '/get_client_id',
+      {},
+      { signal },
+    )
+    return { id: String(client_id), token }
   }
 
   /** The next job, or `undefined` where none waits; with `again` the one whose announcement may have been lost. */
-  async next(client: string, again: boolean, signal: AbortSignal): Promise<Given | undefined> {
-    const query = { client_id: client, ...(again ? { again: '1' } : {}) }
+  async next({ id, token }: Registered, again: boolean, signal: AbortSignal): Promise<Given | undefined> {
+    const query = { client_id: id, ...(again ? { again: '1' } : {}) }
     try {
-      const { job, lease_ms } = await this.#ask<{ job: Job; lease_ms: number }>('GET', '/get_job', query, {
-        signal,
-      })
-      return { job, leaseMs: lease_ms }
+      const given = await this.#ask<{ job: Job; lease_ms: number; token?: string }>(
+        'GET',
+        '/get_job',
+        query,
+        {
+          headers: bearer(token),
+          signal,
+        },
+      )
+      return { client: id, job: given.job, leaseMs: given.lease_ms, token: given.token }
     } catch (error) {
       if (error instanceof Refused && error.status === 403) return undefined
       throw error
@@ -52,37 +72,44 @@ export class WorkApi {
   }
 
   /** Brings the results of a job. */
-  async results(client: string, body: object, signal: AbortSignal): Promise<void> {
+  async results(given: Given, body: object, signal: AbortSignal): Promise<void> {
     const headers = { 'Content-Type': 'application/json' }
-    await this.#ask(
-      'PUT',
-      '/put_results',
-      { client_id: client },
-      { body: JSON.stringify(body), headers, signal },
-    )
+    const results = JSON.stringify({ job_id: given.job.job_id, ...body })
+    await this.#askFor(given, '/put_results', {}, { body: results, headers, signal })
   }
 
   /** Brings one file of a job. */
   async file(
-    client: string,
-    id: string,
+    given: Given,
     directory: string,
     body: AsyncIterable<Uint8Array> | string,
     signal: AbortSignal,
   ): Promise<void> {
-    const query = { client_id: client, job_id: id, directory }
-    await this.#ask('PUT', '/put_file', query, { body, duplex: 'half', signal })
+    await this.#askFor(given, '/put_file', { directory }, { body, duplex: 'half', signal })
   }
 
   /** Keeps a job. */
-  async renew(client: string, id: string, signal: AbortSignal): Promise<void> {
-    await this.#ask('PUT', '/renew_job', { client_id: client, job_id: id }, { signal })
+  async renew(given: Given, signal: AbortSignal): Promise<void> {
+    await this.#askFor(given, '/renew_job', {}, { signal })
   }
 
   /** Gives a job back. */
-  async giveBack(client: string, id: string): Promise<void> {
-    const query = { client_id: client, job_id: id }
-    await this.#ask('PUT', '/return_job', query, { signal: AbortSignal.timeout(3_000) })
+  async giveBack(given: Given): Promise<void> {
+    await this.#askFor(given, '/return_job', {}, { signal: AbortSignal.timeout(3_000) })
+  }
+
+  async #askFor(
+    { client, job, token }: Given,
+    path: string,
+    query: Readonly<Record<string, string>>,
+    init: Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> },
+  ): Promise<void> {
+    await this.#ask(
+      'PUT',
+      path,
+      { client_id: client, job_id: String(job.job_id), ...query },
+      { ...init, headers: { ...init.headers, ...bearer(token) } },
+    )
   }
 
   async #ask<T>(
@@ -106,4 +133,8 @@ export class WorkApi {
     if (response.status >= 500) throw new Unreachable(`the work server answered ${response.status}: ${error}`)
     throw new Refused(response.status, error ?? 'no reason given')
   }
+}
+
+function bearer(token: string | undefined): Record<string, string> {
+  return token === undefined ? {} : { Authorization: `Bearer ${token}` }
 }

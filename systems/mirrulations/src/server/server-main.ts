@@ -1,18 +1,20 @@
 import { openMirrulations } from '../keyspace.ts'
 import { pause, program, report } from '@keyspec-systems/program'
-import { duration, required, wholeNumber } from '../settings.ts'
+import { duration, isOn, required, wholeNumber } from '../settings.ts'
 import { openStore } from '../storage/store.ts'
 import { bucketSize } from './bucket-size.ts'
 import { workServer } from './work-server.ts'
 
 // The work server as a process of its own, on 127.0.0.1. REDIS_URL, MIRROR_DIR, PORT (any free one unless set),
-// JOB_LEASE (5m unless set), MIRROR_SOURCE (what the page calls the upstream).
+// JOB_LEASE (5m unless set), MIRROR_SOURCE (what the page calls the upstream), LEGACY_CLIENTS (1 lets those of the
+// originals in, which know no tokens).
 await program('work server', async (stop) => {
   const { lease = '5m' } = duration(process.env, 'JOB_LEASE')
   const { keys, close } = await openMirrulations(required(process.env, 'REDIS_URL'), { lease })
   const store = await openStore(required(process.env, 'MIRROR_DIR'))
   const source = process.env['MIRROR_SOURCE'] ?? 'regulations.gov'
-  const server = workServer({ keys, store, leaseMs: keys.jobs().leaseMs, source })
+  const legacyClients = isOn(process.env, 'LEGACY_CLIENTS')
+  const server = workServer({ keys, store, leaseMs: keys.jobs().leaseMs, source, legacyClients })
   const { url, close: closeServer } = await server.listen(wholeNumber(process.env, 'PORT', 0))
   console.log(`the work server listens on ${url}`)
   report({ ready: true, url })

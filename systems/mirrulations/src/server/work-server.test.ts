@@ -25,7 +25,9 @@ beforeAll(async () => {
     store: await openStore(folder),
     leaseMs: opened.keys.jobs().leaseMs,
     source: 'a test <of> it',
-    maxBodyBytes: 100_000,
+    // As the clients of the originals ask; capability.test.ts has what others must prove.
+    legacyClients: true,
+    maxResultsBytes: 100_000,
   }).listen()
   base = server.url
 })
@@ -63,6 +65,11 @@ const record = (id: string, files: string[] = []) => ({
     },
   },
 })
+
+const inDocket = (id: string, docketId: string) => {
+  const { data } = record(id)
+  return { data: { ...data, attributes: { ...data.attributes, docketId } } }
+}
 
 const job: NewJob = {
   url: 'http://x.example/documents/EPA-1-1',
@@ -114,6 +121,12 @@ test('a job is given with all that it carries, and its holder noted', async () =
     answer: { job: { job_id: 1, ...job }, lease_ms: 300_000 },
   })
   expect(await redis.command('HGETALL', 'client_jobs')).toEqual(['1', '1'])
+})
+
+test('a token that is wrong is refused to whoever sends one', async () => {
+  await ask('GET', '/get_client_id')
+  const wrong = { Authorization: 'Bearer wrong' }
+  expect(await ask('GET', '/get_job?client_id=1', undefined, wrong)).toMatchObject({ status: 401 })
 })
 
 test('an empty queue is answered as such', async () => {
@@ -205,7 +218,7 @@ test('a job is renewed and given back by its holder', async () => {
 describe('403', () => {
   test('for a job that is not in progress', async () => {
     const { client } = await clientWithJob()
-    const body = { job_id: 99, directory: 'EPA/a.json', results: record('x') }
+    const body = { job_id: 99, directory: 'EPA/a.json', results: record('EPA-1-1') }
     expect(await ask('PUT', `/put_results?client_id=${client}`, body)).toMatchObject({
       status: 403,
       answer: { error: 'The job being completed was not in progress' },
@@ -215,7 +228,7 @@ describe('403', () => {
   test('for a job of another client, whose file is not written either', async () => {
     const { id } = await clientWithJob()
     await ask('GET', '/get_client_id')
-    const body = { job_id: id, directory: 'EPA/other.json', results: record('x') }
+    const body = { job_id: id, directory: 'EPA/other.json', results: record('EPA-1-1') }
     expect(await ask('PUT', '/put_results?client_id=2', body)).toMatchObject({ status: 403 })
     expect(
       await ask('PUT', `/put_file?client_id=2&job_id=${id}&directory=EPA/other.json`, 'x'),
@@ -230,12 +243,81 @@ describe('403', () => {
     'for the unsafe directory %j',
     async (directory) => {
       const { client, id } = await clientWithJob()
-      const body = { job_id: id, directory, results: record('x') }
+      const body = { job_id: id, directory, results: record('EPA-1-1') }
       expect(await ask('PUT', `/put_results?client_id=${client}`, body)).toMatchObject({ status: 403 })
       expect(await redis.command('HEXISTS', 'jobs_in_progress', id)).toBe(1)
       expect(await redis.command('EXISTS', 'num_documents_done')).toBe(0)
     },
   )
+})
+
+describe('where a record stands', () => {
+  const finish = async (given: NewJob, results: unknown, directory?: string) => {
+    const { client, id } = await clientWithJob(given)
+    const answer = await ask('PUT', `/put_results?client_id=${client}`, { job_id: id, directory, results })
+    return { ...answer, files: (await readdir(folder, { recursive: true })).toSorted() }
+  }
+  const place = (id: string) => `EPA/EPA-1/text-EPA-1/documents/${id}.json`
+  const numbered = (id: string): NewJob => ({ ...job, url: `http://x.example/documents/${id}`, reg_id: id })
+
+  test('is what the job says, whatever the client calls it', async () => {
+    const { status, files } = await finish(numbered('EPA-1-7'), record('EPA-1-7'), place('EPA-1-8'))
+    expect(status).toBe(200)
+    expect(files).toContain(place('EPA-1-7'))
+    expect(files).not.toContain(place('EPA-1-8'))
+  })
+
+  test.each([
+    ['another record', numbered('EPA-1-9'), record('EPA-1-10')],
+    [
+      'a record of another kind',
+      { ...numbered('EPA-1-9'), job_type: 'comments' } as const,
+      record('EPA-1-9'),
+    ],
+    ['a docket that climbs', numbered('EPA-1-9'), inDocket('EPA-1-9', '../../x')],
+    ['a docket of several parts', numbered('EPA-1-9'), inDocket('EPA-1-9', 'a/b')],
+  ])('403 for %s', async (_, given, results) => {
+    const before = (await readdir(folder, { recursive: true })).toSorted()
+    expect(await finish(given, results, place('EPA-1-9'))).toMatchObject({ status: 403, files: before })
+  })
+
+  test('is named by its URL where a job of the first generation says no more', async () => {
+    const first = (id: string) => ({ url: `http://x.example/v3?documentId=${id}` }) as unknown as NewJob
+    expect(await finish(first('EPA-1-11'), record('EPA-1-11'))).toMatchObject({
+      status: 200,
+      files: expect.arrayContaining([place('EPA-1-11')]),
+    })
+    expect(await finish(first('EPA-1-12'), record('EPA-1-11'))).toMatchObject({ status: 403 })
+    // Records of its API have another form.
+    const old = { documentId: { value: 'EPA-1-13' } }
+    const { status, files } = await finish(first('EPA-1-13'), old, 'EPA/EPA-1-13/EPA-1-13.json')
+    expect(status).toBe(200)
+    expect(files).toContain('EPA/EPA-1-13/EPA-1-13.json')
+    expect(await finish(first('EPA-1-14'), old, 'EPA/EPA-1-13/EPA-1-13.json')).toMatchObject({ status: 403 })
+  })
+
+  test('is the job’s own for what is no record of the API', async () => {
+    const { status, files } = await finish(numbered('EPA-2-15'), { old: true }, 'EPA/x.json')
+    expect(status).toBe(200)
+    expect(files).toContain('EPA/EPA-2/text-EPA-2/documents/EPA-2-15.json')
+    expect(files).not.toContain('EPA/x.json')
+  })
+
+  test('and files of a job stand at its own places only', async () => {
+    const directory = 'EPA/EPA-1/binary-EPA-1/comments_attachments/mine.pdf'
+    const other = directory.replace('mine', 'other')
+    const { client, id } = await clientWithJob({ ...job, job_type: 'attachments', directory })
+    const put = (path: string) =>
+      ask('PUT', `/put_file?client_id=${client}&job_id=${id}&directory=${path}`, 'x')
+    for (const path of [other, place('EPA-1-7'), '../out.pdf']) expect((await put(path)).status).toBe(403)
+    expect((await put(directory)).status).toBe(200)
+    expect(
+      await ask('PUT', `/put_results?client_id=${client}`, { job_id: id, results: { files: [other] } }),
+    ).toMatchObject({ status: 403 })
+    const record = await clientWithJob(numbered('EPA-1-16'))
+    const query = `client_id=${record.client}&job_id=${record.id}&directory=${place('EPA-1-16')}`
+    expect((await ask('PUT', `/put_file?${query}`, 'x')).status).toBe(403)
+  })
 })
 
 describe('400', () => {
@@ -270,7 +352,7 @@ test('500 while Redis is down or does not answer, and all is well again after', 
   const { client, id } = await clientWithJob()
   const spoken = vi.spyOn(console, 'error').mockImplementation(() => {})
   redis.pause()
-  const body = { job_id: id, directory: 'EPA/EPA-1/a.json', results: record('x') }
+  const body = { job_id: id, directory: 'EPA/EPA-1/a.json', results: record('EPA-1-1') }
   expect(await ask('PUT', `/put_results?client_id=${client}`, body)).toMatchObject({
     status: 500,
     answer: { error: 'Cannot connect to the database' },

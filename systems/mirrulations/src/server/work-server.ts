@@ -1,15 +1,11 @@
-import {
-  type Call,
-  type HttpService,
-  httpService,
-  jsonIn,
-  Problem,
-  type Route,
-} from '@keyspec-systems/program/http'
+import { type HttpService, httpService, jsonIn, Problem, type Route } from '@keyspec-systems/program/http'
 import { isUnavailable } from 'keyspec'
 import * as v from 'valibot'
 import type { Mirrulations } from '../keyspace.ts'
 import type { Store } from '../storage/store.ts'
+import { atMost, within } from './at-most.ts'
+import { Callers } from './caller.ts'
+import { Capabilities } from './capability.ts'
 import { dataPage } from './data-page.ts'
 import { statistics } from './statistics.ts'
 import { Results, Work } from './work.ts'
@@ -22,43 +18,67 @@ export interface WorkServerOptions {
   readonly leaseMs: number
   /** Where the records come from, for the page. */
   readonly source: string
-  /** The largest record, in bytes; 64 MiB unless told. */
-  readonly maxBodyBytes?: number
+  /** Whether clients are let in that know no tokens, as the originals' do; then a number is all that a client is known by. */
+  readonly legacyClients?: boolean
+  /** The largest record, in bytes; 16 MiB unless told. */
+  readonly maxResultsBytes?: number
+  /** The largest file, in bytes; 256 MiB unless told, as many as a client downloads. */
+  readonly maxFileBytes?: number
 }
 
 /** The work server, not yet listening: gives jobs to clients, and stores what they bring. */
 export function workServer(options: WorkServerOptions): HttpService {
-  const { keys, store, leaseMs, source, maxBodyBytes = 67_108_864 } = options
+  const { keys, store, leaseMs, source, legacyClients = false } = options
+  const { maxResultsBytes = 16_777_216, maxFileBytes = 268_435_456 } = options
   const work = new Work(keys, store)
-
-  const forClient =
-    (answer: (client: string, call: Call) => Promise<unknown>): Route =>
-    async (call) => ({ body: await answer(await work.client(call.query.get('client_id')), call) })
+  const callers = new Callers(keys, legacyClients)
+  const reading = atMost(RECORDS_AT_ONCE)
 
   const routes: Readonly<Record<string, Route>> = {
-    'GET /get_client_id': async () => ({ body: { client_id: await work.newClient() } }),
-    'GET /get_job': forClient(async (client, { query }) => ({
-      job: await work.next(client, query.get('again') === '1'),
-      lease_ms: leaseMs,
-    })),
-    'PUT /put_results': forClient(async (client, call) => {
-      const results = parsed(jsonIn(await call.bytes(maxBodyBytes)))
-      const outcome = await work.finish(client, results)
-      return {
-        success: outcome === 'done' ? 'The job was successfully completed' : 'The job was noted as invalid',
-      }
-    }),
-    'PUT /put_file': forClient(async (client, { query, body }) => ({
-      bytes: await work.file(client, needed(query, 'job_id'), needed(query, 'directory'), body(maxBodyBytes)),
-    })),
-    'PUT /renew_job': forClient(async (client, { query }) => {
-      await work.renew(client, needed(query, 'job_id'))
-      return { success: 'The lease of the job has begun anew' }
-    }),
-    'PUT /return_job': forClient(async (client, { query }) => {
-      await work.giveBack(client, needed(query, 'job_id'))
-      return { success: 'The job waits again' }
-    }),
+    'GET /get_client_id': async () => {
+      const client = await work.newClient()
+      const capabilities = await Capabilities.read(keys)
+      return { body: { client_id: client, token: capabilities.ofClient(String(client)) } }
+    },
+    'GET /get_job': async (call) => {
+      const { client, capabilities } = await callers.client(call)
+      const job = await work.next(client, call.query.get('again') === '1')
+      const token = capabilities.ofLease(client, String(job.job_id))
+      return { body: { job, lease_ms: leaseMs, token } }
+    },
+    'PUT /put_results': async (call) => {
+      const named = call.query.get('job_id') ?? undefined
+      // Before anything of the body is read.
+      const known = named === undefined ? await callers.anyHolder(call) : await callers.holder(call, named)
+      return reading(async () => {
+        const body = call.bytes(maxResultsBytes)
+        const results = parsed(jsonIn(await within(RECORD_MS, body)))
+        const id = String(results.job_id)
+        if (known !== undefined && known.id !== id) throw new Problem(400, 'The body names another job')
+        const outcome = await work.finish(known ?? (await callers.holder(call, id)), results)
+        return {
+          body: {
+            success:
+              outcome === 'done' ? 'The job was successfully completed' : 'The job was noted as invalid',
+          },
+        }
+      })
+    },
+    'PUT /put_file': async (call) => {
+      const holder = await callers.holder(call, needed(call.query, 'job_id'))
+      const directory = needed(call.query, 'directory')
+      return { body: { bytes: await work.file(holder, directory, call.body(maxFileBytes)) } }
+    },
+    'PUT /renew_job': async (call) => {
+      const id = needed(call.query, 'job_id')
+      await work.renew(await callers.ofJob(call, id), id)
+      return { body: { success: 'The lease of the job has begun anew' } }
+    },
+    'PUT /return_job': async (call) => {
+      const id = needed(call.query, 'job_id')
+      await work.giveBack(await callers.ofJob(call, id), id)
+      return { body: { success: 'The job waits again' } }
+    },
     'GET /data': async ({ header }) => {
       const body = await statistics(keys)
       return prefersHtml(header('accept'))
@@ -68,6 +88,7 @@ export function workServer(options: WorkServerOptions): HttpService {
   }
   return httpService({
     routes,
+    arrivalMs: FILE_MS,
     // The clients of the first generation ask for these with GET.
     changing: ['GET /get_client_id', 'GET /get_job'],
     ready: async () => keys.jobs().stats(),
@@ -79,6 +100,15 @@ export function workServer(options: WorkServerOptions): HttpService {
     refused: ({ status, message }) => ({ status, body: { error: message } }),
   })
 }
+
+/** How many records are in memory at once. */
+const RECORDS_AT_ONCE = 8
+
+/** How long a record may take to arrive, so that a slow one does not keep the place of others. */
+const RECORD_MS = 30_000
+
+/** How long a file may: as long as its client may take to download it. */
+const FILE_MS = 300_000
 
 function needed(query: URLSearchParams, name: string): string {
   const value = query.get(name)

@@ -1,17 +1,17 @@
 import { stat } from 'node:fs/promises'
+import { Problem } from '@keyspec-systems/program/http'
 import * as v from 'valibot'
 import { attachmentJobs, type Job } from '../job.ts'
 import type { Mirrulations } from '../keyspace.ts'
 import { relativeDirectory, safePath, UnsafePathError } from '../storage/safe-path.ts'
 import type { Store } from '../storage/store.ts'
-import { DetailAnswer } from '../upstream/answer.ts'
-import { itemOf } from '../upstream/regulations.ts'
-import { Problem } from '@keyspec-systems/program/http'
+import type { Holder } from './caller.ts'
+import { placeOfFile, placeOfRecord } from './place.ts'
 
 /** What a client sends when it has done a job. */
 export const Results = v.looseObject({
   job_id: v.union([v.pipe(v.number(), v.integer()), v.pipe(v.string(), v.regex(/^\S+$/))]),
-  /** Where the record is to be stored. */
+  /** Where the record belongs in the eyes of the client; it stands where its job says. */
   directory: v.optional(v.string()),
   /** The record, or `{ "error": … }` where it cannot be had; for an attachment `{ "files": […] }`, which were put before. */
   results: v.optional(v.unknown()),
@@ -33,14 +33,6 @@ export class Work {
     return this.#keys.clients().next()
   }
 
-  /** The id of a client that has one; else 401. */
-  async client(given: string | null): Promise<string> {
-    if (given === null || given === '') throw new Problem(401, 'Client ID was not provided')
-    const last = (await this.#keys.clients().current()) ?? 0
-    if (!/^[1-9]\d*$/.test(given) || Number(given) > last) throw new Problem(401, 'Invalid client ID')
-    return given
-  }
-
   /** The next job for a client; with `again` the one that it was given before and may not have heard of. */
   async next(client: string, again: boolean): Promise<Job> {
     const held = again ? await this.#keys.jobs().held(client) : []
@@ -49,39 +41,25 @@ export class Work {
     return taken.job
   }
 
-  /** The job as it is in progress with this client; else 403. */
-  async held(client: string, id: string): Promise<Job> {
-    const running = await this.#keys.jobs().running(id)
-    if (running === undefined) throw new Problem(403, 'The job being completed was not in progress')
-    if (running.worker !== client)
-      throw new Problem(403, 'The client ID was incorrect: another client has the job')
-    return running.job
-  }
-
   /** Stores what a client has fetched, queues the files that belong to it, and counts the job as done, once. */
-  async finish(client: string, body: v.InferOutput<typeof Results>): Promise<'done' | 'invalid'> {
-    const id = String(body.job_id)
-    const job = await this.held(client, id)
+  async finish(
+    { client, id, job }: Holder,
+    body: v.InferOutput<typeof Results>,
+  ): Promise<'done' | 'invalid'> {
     const error = errorIn(body)
     if (error !== undefined) {
       this.#expect(await this.#keys.jobs().fail(client, [id], error))
       console.error(`job ${id} is invalid: ${error} (${job.url})`)
       return 'invalid'
     }
-    const done = job.job_type === 'attachments' ? await this.#files(job, body) : await this.#record(body)
+    const done = job.job_type === 'attachments' ? await this.#files(job, body) : await this.#record(job, body)
     this.#expect(await this.#keys.jobs().complete(client, { id, ...done }))
     return 'done'
   }
 
-  /** Stores one file of a job that the client holds. */
-  async file(
-    client: string,
-    id: string,
-    directory: string,
-    body: AsyncIterable<Uint8Array>,
-  ): Promise<number> {
-    await this.held(client, id)
-    return safely(() => this.#store.write(relativeDirectory(directory), body))
+  /** Stores one file of a job at one of its places. */
+  async file({ job }: Holder, directory: string, body: AsyncIterable<Uint8Array>): Promise<number> {
+    return safely(() => this.#store.write(placeOfFile(job, directory), body))
   }
 
   /** Starts the lease of a job anew. */
@@ -95,19 +73,18 @@ export class Work {
     this.#expect(await this.#keys.jobs().release(client, [id]))
   }
 
-  async #record(body: v.InferOutput<typeof Results>) {
-    if (body.directory === undefined || typeof body.results !== 'object' || body.results === null) {
-      throw new Problem(400, 'The body has no directory, or no results to be stored there')
-    }
-    const directory = relativeDirectory(body.directory)
-    const bytes = await safely(() => this.#store.write(directory, JSON.stringify(body.results)))
-    const answer = v.safeParse(DetailAnswer, body.results)
-    if (answer.success) {
+  async #record(job: Job, { directory: named, results }: v.InferOutput<typeof Results>) {
+    if (typeof results !== 'object' || results === null)
+      throw new Problem(400, 'The body has no results to be stored')
+    if (named !== undefined) await safely(async () => safePath(this.#store.root, relativeDirectory(named)))
+    const { path: directory, item } = placeOfRecord(job, results, named)
+    const bytes = await safely(() => this.#store.write(directory, JSON.stringify(results)))
+    if (item !== undefined) {
       // Queued before the job is done, and recognised if it has to be done again: so none is missed, and none comes twice.
-      const files = attachmentJobs(itemOf(answer.output, body.results))
-      const names = new Map(files.map(({ job, name }) => [job, name]))
+      const files = attachmentJobs(item)
+      const names = new Map(files.map(({ job: file, name }) => [file, name]))
       if (files.length > 0) {
-        await this.#keys.jobs().add([...names.keys()], { unique: (job) => names.get(job as never)! })
+        await this.#keys.jobs().add([...names.keys()], { unique: (file) => names.get(file as never)! })
       }
     }
     return { result: { directory, bytes } }
@@ -116,13 +93,14 @@ export class Work {
   async #files(job: Job, body: v.InferOutput<typeof Results>) {
     const files = v.safeParse(v.looseObject({ files: v.array(v.string()) }), body.results)
     if (!files.success) throw new Problem(400, 'The results of an attachment are { "files": [paths] }')
+    const paths = new Set(files.output.files.map((named) => placeOfFile(job, named)))
     let bytes = 0
     let extractions = 0
-    for (const path of files.output.files) {
-      bytes += await this.#sizeOf(relativeDirectory(path))
-      if (path.includes('_extracted_text/')) extractions += 1
+    for (const path of paths) {
+      bytes += await this.#sizeOf(path)
+      if (path !== job.directory) extractions += 1
     }
-    const directory = job.directory ?? files.output.files[0] ?? ''
+    const directory = job.directory ?? ''
     const pdfAttachments = /\.pdf$/i.test(directory) ? 1 : 0
     return { result: { directory, bytes }, add: { pdfAttachments, extractions } }
   }

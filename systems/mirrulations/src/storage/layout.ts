@@ -36,6 +36,14 @@ export function filePaths(record: Placed, urls: readonly string[]): string[] {
   })
 }
 
+/** Where the text of a stored file belongs: `<agency>/<docket>/text-<docket>/<kind>_extracted_text/plain/<name>_extracted.txt`. */
+export function extractedPath(directory: string): string | undefined {
+  const [, agency, docket, kind, name] =
+    /^([^/]+)\/([^/]+)\/binary-[^/]+\/([a-z]+)_attachments\/([^/]+)$/.exec(directory) ?? []
+  if (agency === undefined) return undefined
+  return `${agency}/${docket}/text-${docket}/${kind}_extracted_text/plain/${name!.replace(/\.[^.]*$/, '')}_extracted.txt`
+}
+
 // A record of an agency that left its docket out belongs to the docket that its own id begins with.
 function docketOf({ kind, id, docketId }: Placed): string {
   if (kind === 'dockets') return id

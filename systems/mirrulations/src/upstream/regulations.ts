@@ -162,7 +162,7 @@ export function openRegulations(options: RegulationsOptions): Regulations {
 }
 
 // A page of 250 comments has about 100 kB, the longest comments some megabytes.
-const maxAnswerBytes = 67_108_864
+const maxAnswerBytes = 16_777_216
 
 async function readJson(url: string, { body }: Answer): Promise<unknown> {
   const text = await readText(body)
