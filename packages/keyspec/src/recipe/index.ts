@@ -73,4 +73,5 @@ export {
   type RepairResult,
   type RunningJob,
   type TakenJob,
+  type UnreadableJob,
 } from './work-queue/outcome.ts'

@@ -38,9 +38,10 @@ export async function heldJobs<T>(queue: OneQueue<T, any>, worker: string | numb
     cursor = next!
   } while (cursor !== '0')
   const inOrder = [...found].sort(([a, one], [b, other]) => one.until - other.until || (a < b ? -1 : 1))
-  return readTaken(
+  const { jobs } = await readTaken(
     queue,
     name,
     inOrder.flatMap(([id, { text }]) => [id, text]),
   )
+  return [...jobs]
 }

@@ -1,3 +1,5 @@
+import type { DecodeError } from '../../errors.ts'
+
 /** A job that a worker has taken: it holds it until its lease runs out, it is finished, or given back. */
 export interface TakenJob<T> {
   readonly id: string
@@ -39,6 +41,12 @@ export interface FinishResult<Outcome extends string = 'completed' | 'failed' | 
   readonly replicas?: number
 }
 
+/** A job that cannot be read, and why. One that names no id is failed under a name that is made of its text. */
+export interface UnreadableJob {
+  readonly id: string
+  readonly error: DecodeError
+}
+
 /** One batch of a worker; see `completeAndTake`. */
 export interface Batch<R> {
   readonly completed?: readonly JobResult<R>[]
@@ -56,6 +64,8 @@ export interface BatchResult<T> {
   /** The outcomes of the completed, failed and released jobs, in this order. */
   readonly finished: readonly FinishResult[]
   readonly taken: readonly TakenJob<T>[]
+  /** Jobs that waited and cannot be read, with the reason of each: they are among the failed ones now. */
+  readonly unreadable: readonly UnreadableJob[]
 }
 
 /** The jobs whose leases had run out. */

@@ -64,6 +64,7 @@ export class WorkQueue<T, N, R, RIn> {
 
   /**
    * Gives the worker the next `count` jobs, fewer if fewer wait: it holds each for the declared lease. In steps of 1,000.
+   * Jobs that cannot be read are failed, and others given in their place, up to a hundred times; `completeAndTake` tells of them.
    *
    * If the answer is lost, the worker holds jobs that it does not know of: `held` gives them. Otherwise their leases run
    * out, and they return; that does not count as an attempt (see `attempts`).

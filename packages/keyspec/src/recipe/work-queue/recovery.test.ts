@@ -174,6 +174,7 @@ describe('a take whose answer is lost', () => {
     expect(await queue.completeAndTake('w', turn)).toEqual({
       finished: [{ id: '1', outcome: 'already-done' }],
       taken: [],
+      unreadable: [],
     })
     expect(idsOf(await queue.held('w'))).toEqual(['2', '3'])
     expect(await raw('HLEN', 'done')).toBe(1)

@@ -76,7 +76,7 @@ export const turn = script('work-queue/turn', {
     'ZREM',
     'ZSCORE',
   ],
-  reply: tupleReply(texts, texts, texts, texts, integerReply),
+  reply: tupleReply(texts, texts, texts, texts, integerReply, texts),
 })
 
 export const renew = script('work-queue/renew', {

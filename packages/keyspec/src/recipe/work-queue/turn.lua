@@ -118,7 +118,7 @@ for n, id in ipairs(expired) do
 end
 
 -- The head of the queue, until enough jobs were found or `spare` were passed over.
-local looked, spare, stays = 0, 1000, {}
+local looked, spare, stays, nameless = 0, 1000, {}, {}
 while wanted > 0 and spare > 0 do
   local upcoming = redis.call('LRANGE', waiting, looked, looked + wanted - 1)
   if #upcoming == 0 then break end
@@ -135,6 +135,7 @@ while wanted > 0 and spare > 0 do
       spare = spare - 1
       count('waiting', kind, -1)
       id = 'unreadable-' .. redis.sha1hex(text)
+      nameless[#nameless + 1] = id
       count('failed', kind, 1)
       failures[#failures + 1] = id
       failures[#failures + 1] = text
@@ -238,4 +239,4 @@ if attempted + #expiries > 0 then
   for i, id in ipairs(ended) do ended[i] = id .. ' unheard' end
   batch('HDEL', attempts, ended)
 end
-return {outcomes, taken, returned, given, #over / 2}
+return {outcomes, taken, returned, given, #over / 2, nameless}

@@ -567,6 +567,37 @@ describe('what cannot be right', () => {
     await expect(queue.peek()).rejects.toThrow(DecodeError)
   })
 
+  test('jobs that cannot be read are told, and those behind them given in their place', async () => {
+    const { queue, raw, key } = fresh()
+    const nameless = Array.from({ length: 1_500 }, (_, at) => `garbage ${at}`)
+    await raw('RPUSH', key('waiting'), ...nameless, '{"id": 5, "url": "no kind"}', '[]')
+    await queue.add([docket('a')])
+    const { taken, unreadable } = await queue.completeAndTake('w', { take: 1 })
+    expect(taken.map(({ id }) => id)).toEqual(['1'])
+    expect(unreadable).toHaveLength(1_502)
+    const reasons = new Map(unreadable.map(({ id, error }) => [id, error.message]))
+    expect(reasons.get('5')).toContain('kind')
+    for (const [id, reason] of reasons)
+      if (id !== '5')
+        expect([id, reason]).toEqual([
+          expect.stringMatching(/^unreadable-/),
+          expect.stringMatching(/^\S+: holds a value that is not .*: it names no id$/),
+        ])
+    expect(await raw('HLEN', key('failed'))).toBe(1_502)
+    expect((await queue.completeAndTake('w', { take: 1 })).unreadable).toEqual([])
+    expect((await queue.completeAndTake('w', {})).unreadable).toEqual([])
+  })
+
+  test('one call gives up after a hundred steps without a job, and the next goes on', async () => {
+    const { queue, raw, key } = fresh()
+    const refused = Array.from({ length: 101 }, (_, at) => `{"id": ${at + 5}, "url": "no kind"}`)
+    await raw('RPUSH', key('waiting'), ...refused)
+    await queue.add([docket('a')])
+    expect(await queue.take('w')).toEqual([])
+    expect(await raw('HLEN', key('failed'))).toBe(101)
+    expect(await queue.take('w')).toMatchObject([{ id: '1' }])
+  })
+
   test('a counter that drifted below zero stops there, and a recount sets it right', async () => {
     const { queue, raw, key } = fresh()
     await queue.add([docket('a'), docket('b'), comment('c')])
