@@ -14,8 +14,8 @@ export const Job = v.looseObject({
   job_id: v.union([v.number(), v.string()]),
   /** What to fetch. */
   url: v.string(),
-  /** Jobs of the first generation had only an id and a URL. */
-  job_type: v.optional(v.string()),
+  /** Jobs of the first generation had only an id and a URL, and some programs write `null`. */
+  job_type: v.optional(v.nullable(v.string())),
   /** The id of the record on regulations.gov. */
   reg_id: v.optional(v.nullable(v.string())),
   agency: v.optional(v.nullable(v.string())),

@@ -44,7 +44,7 @@ export class WorkApi {
   async register(signal: AbortSignal): Promise<Registered> {
     const { client_id, token } = await this.#ask<{ client_id: number; token?: string }>(
       'GET',
-      '/get_client_id',
+      '/v1/get_client_id',
       {},
       { signal },
     )
@@ -57,7 +57,7 @@ export class WorkApi {
     try {
       const given = await this.#ask<{ job: Job; lease_ms: number; token?: string }>(
         'GET',
-        '/get_job',
+        '/v1/get_job',
         query,
         {
           headers: bearer(token),
@@ -75,7 +75,7 @@ export class WorkApi {
   async results(given: Given, body: object, signal: AbortSignal): Promise<void> {
     const headers = { 'Content-Type': 'application/json' }
     const results = JSON.stringify({ job_id: given.job.job_id, ...body })
-    await this.#askFor(given, '/put_results', {}, { body: results, headers, signal })
+    await this.#askFor(given, '/v1/put_results', {}, { body: results, headers, signal })
   }
 
   /** Brings one file of a job. */
@@ -85,17 +85,17 @@ export class WorkApi {
     body: AsyncIterable<Uint8Array> | string,
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#askFor(given, '/put_file', { directory }, { body, duplex: 'half', signal })
+    await this.#askFor(given, '/v1/put_file', { directory }, { body, duplex: 'half', signal })
   }
 
   /** Keeps a job. */
   async renew(given: Given, signal: AbortSignal): Promise<void> {
-    await this.#askFor(given, '/renew_job', {}, { signal })
+    await this.#askFor(given, '/v1/renew_job', {}, { signal })
   }
 
   /** Gives a job back. */
   async giveBack(given: Given): Promise<void> {
-    await this.#askFor(given, '/return_job', {}, { signal: AbortSignal.timeout(3_000) })
+    await this.#askFor(given, '/v1/return_job', {}, { signal: AbortSignal.timeout(3_000) })
   }
 
   async #askFor(

@@ -66,8 +66,8 @@ const record = (id: string) => ({
 
 async function clientWithJob(id: string) {
   await opened.keys.jobs().add([jobFor(id)])
-  const { answer: client } = await ask('GET', '/get_client_id')
-  const { answer: given } = await ask('GET', `/get_job?client_id=${client.client_id}`, client.token)
+  const { answer: client } = await ask('GET', '/v1/get_client_id')
+  const { answer: given } = await ask('GET', `/v1/get_job?client_id=${client.client_id}`, client.token)
   return {
     client: client.client_id!,
     token: client.token!,
@@ -80,7 +80,7 @@ const aboutJob = ({ client, id }: { client: number; id: number }) => `client_id=
 
 const verbs = ['put_results', 'put_file', 'renew_job', 'return_job'] as const
 const queryOf = (verb: string, held: { client: number; id: number }) =>
-  `/${verb}?${aboutJob(held)}${verb === 'put_file' ? '&directory=a' : ''}`
+  `/v1/${verb}?${aboutJob(held)}${verb === 'put_file' ? '&directory=a' : ''}`
 
 test('a client with its tokens does its job', async () => {
   const held = await clientWithJob('EPA-1-1')
@@ -92,13 +92,13 @@ test('a client with its tokens does its job', async () => {
 
 test('nobody gets jobs by the number of a client alone, not those that it holds either', async () => {
   const held = await clientWithJob('EPA-1-2')
-  const other = await ask('GET', '/get_client_id')
+  const other = await ask('GET', '/v1/get_client_id')
   for (const again of ['', '&again=1'])
     for (const token of [undefined, '', other.answer.token, held.lease, `${held.token}x`])
-      expect(await ask('GET', `/get_job?client_id=${held.client}${again}`, token)).toMatchObject({
+      expect(await ask('GET', `/v1/get_job?client_id=${held.client}${again}`, token)).toMatchObject({
         status: 401,
       })
-  const { answer } = await ask('GET', `/get_job?client_id=${held.client}&again=1`, held.token)
+  const { answer } = await ask('GET', `/v1/get_job?client_id=${held.client}&again=1`, held.token)
   expect(answer).toMatchObject({ job: { job_id: held.id }, token: held.lease })
 })
 
@@ -123,8 +123,8 @@ test('a token speaks of its job alone, whatever the body says', async () => {
 test('a job that has come to another is no longer its first holder’s, with or without its token', async () => {
   const late = await clientWithJob('EPA-1-7')
   await opened.keys.jobs().release(late.client, [late.id])
-  const { answer: next } = await ask('GET', '/get_client_id')
-  await ask('GET', `/get_job?client_id=${next.client_id}`, next.token)
+  const { answer: next } = await ask('GET', '/v1/get_client_id')
+  await ask('GET', `/v1/get_job?client_id=${next.client_id}`, next.token)
   const body = { job_id: late.id, results: record('EPA-1-7') }
   expect(await ask('PUT', queryOf('put_results', late), late.lease, body)).toMatchObject({ status: 403 })
   expect(await ask('PUT', queryOf('put_file', late), late.lease)).toMatchObject({ status: 403 })
@@ -132,14 +132,14 @@ test('a job that has come to another is no longer its first holder’s, with or 
 
 test('tokens hold at every work server of one Redis, and none outlives its database', async () => {
   const { client, token } = await clientWithJob('EPA-1-8')
-  const path = `/get_job?client_id=${client}&again=1`
+  const path = `/v1/get_job?client_id=${client}&again=1`
   const elsewhere = () =>
     fetch(servers[1]!.url + path, { headers: { Authorization: `Bearer ${token}` } }).then(
       ({ status }) => status,
     )
   expect(await elsewhere()).toBe(200)
   await redis.command('FLUSHALL')
-  await ask('GET', '/get_client_id')
+  await ask('GET', '/v1/get_client_id')
   expect(await elsewhere()).toBe(401)
 })
 
@@ -150,7 +150,7 @@ test('servers that make the secret at once make one', async () => {
     ),
   )
   for (const { client_id, token } of told)
-    expect((await ask('GET', `/get_job?client_id=${client_id}`, token)).answer.error).toBe(
+    expect((await ask('GET', `/v1/get_job?client_id=${client_id}`, token)).answer.error).toBe(
       'There are no jobs available',
     )
 })
@@ -178,7 +178,7 @@ test('whoever may not bring a body is told so before it is read', async () => {
   }
   // Without the job in the query nobody knows whose it is.
   expect(
-    await answerToHead(`/put_results?client_id=${held.client}`, `Authorization: Bearer ${held.lease}\r\n`),
+    await answerToHead(`/v1/put_results?client_id=${held.client}`, `Authorization: Bearer ${held.lease}\r\n`),
   ).toBe('HTTP/1.1 400')
 })
 

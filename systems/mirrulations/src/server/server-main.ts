@@ -2,6 +2,7 @@ import { openMirrulations } from '../keyspace.ts'
 import { pause, program, report } from '@keyspec-systems/program'
 import { duration, isOn, required, wholeNumber } from '../settings.ts'
 import { openStore } from '../storage/store.ts'
+import { beginCounting } from './begin-counting.ts'
 import { bucketSize } from './bucket-size.ts'
 import { workServer } from './work-server.ts'
 
@@ -10,7 +11,9 @@ import { workServer } from './work-server.ts'
 // originals in, which know no tokens).
 await program('work server', async (stop) => {
   const { lease = '5m' } = duration(process.env, 'JOB_LEASE')
-  const { keys, close } = await openMirrulations(required(process.env, 'REDIS_URL'), { lease })
+  const opened = await openMirrulations(required(process.env, 'REDIS_URL'), { lease })
+  const { keys, close } = opened
+  await beginCounting(opened).catch((error: Error) => console.error(`counters: ${error.message}`))
   const store = await openStore(required(process.env, 'MIRROR_DIR'))
   const source = process.env['MIRROR_SOURCE'] ?? 'regulations.gov'
   const legacyClients = isOn(process.env, 'LEGACY_CLIENTS')
@@ -19,12 +22,23 @@ await program('work server', async (stop) => {
   console.log(`the work server listens on ${url}`)
   report({ ready: true, url })
 
-  const measure = async () => keys.bucketSize().set(await bucketSize(store.root))
+  let sizeEveryMs = 10_000
+  const measure = async () => {
+    const begun = performance.now()
+    await keys.bucketSize().set(await bucketSize(store.root))
+    // So that a large mirror is not measured all the time.
+    sizeEveryMs = Math.max(10_000, 20 * (performance.now() - begun))
+  }
   try {
     await Promise.all([
       // What a dead client held comes back though no other client asks for a job.
-      repeat('leases', Math.min(10_000, keys.jobs().leaseMs / 4), () => keys.jobs().recoverExpired(), stop),
-      repeat('size', 600_000, measure, stop),
+      repeat(
+        'leases',
+        () => Math.min(10_000, keys.jobs().leaseMs / 4),
+        () => keys.jobs().recoverExpired(),
+        stop,
+      ),
+      repeat('size', () => sizeEveryMs, measure, stop),
     ])
     await closeServer()
     await measure()
@@ -35,12 +49,12 @@ await program('work server', async (stop) => {
 
 async function repeat(
   what: string,
-  everyMs: number,
+  everyMs: () => number,
   task: () => Promise<unknown>,
   stop: AbortSignal,
 ): Promise<void> {
   while (!stop.aborted) {
     await task().catch((error: Error) => console.error(`${what}: ${error.message}`))
-    await pause(everyMs, stop)
+    await pause(everyMs(), stop)
   }
 }

@@ -8,6 +8,7 @@ import { sendRaw, survived } from '../../../../test-support/hostile-http.ts'
 import type { NewJob } from '../job.ts'
 import { type Opened, openMirrulations } from '../keyspace.ts'
 import { openStore } from '../storage/store.ts'
+import { beginCounting } from './begin-counting.ts'
 import { workServer } from './work-server.ts'
 
 let redis: TemporaryRedis
@@ -82,7 +83,7 @@ async function clientWithJob(given: NewJob = job) {
   await opened.keys.jobs().add([given])
   const { answer } = await ask('GET', '/get_client_id')
   const { client_id } = answer as { client_id: number }
-  const { answer: told } = await ask('GET', `/get_job?client_id=${client_id}`)
+  const { answer: told } = await ask('GET', `/v1/get_job?client_id=${client_id}`)
   return { client: client_id, id: (told as { job: { job_id: number } }).job.job_id }
 }
 
@@ -94,11 +95,11 @@ test('each client gets an id of its own', async () => {
 
 describe('401', () => {
   test.each([
-    ['GET', '/get_job'],
+    ['GET', '/v1/get_job'],
     ['PUT', '/put_results'],
-    ['PUT', '/put_file?job_id=1&directory=a'],
-    ['PUT', '/renew_job?job_id=1'],
-    ['PUT', '/return_job?job_id=1'],
+    ['PUT', '/v1/put_file?job_id=1&directory=a'],
+    ['PUT', '/v1/renew_job?job_id=1'],
+    ['PUT', '/v1/return_job?job_id=1'],
   ])('%s %s without a client', async (method, path) => {
     expect(await ask(method, path)).toMatchObject({
       status: 401,
@@ -108,7 +109,7 @@ describe('401', () => {
 
   test.each(['0', '2', '-1', '1.0', '01', 'x', '1 OR 1'])('for %j, which no client has', async (id) => {
     await ask('GET', '/get_client_id')
-    const { status, answer } = await ask('GET', `/get_job?client_id=${encodeURIComponent(id)}`)
+    const { status, answer } = await ask('GET', `/v1/get_job?client_id=${encodeURIComponent(id)}`)
     expect({ status, answer }).toEqual({ status: 401, answer: { error: 'Invalid client ID' } })
   })
 })
@@ -116,22 +117,44 @@ describe('401', () => {
 test('a job is given with all that it carries, and its holder noted', async () => {
   await opened.keys.jobs().add([job])
   await ask('GET', '/get_client_id')
-  expect(await ask('GET', '/get_job?client_id=1')).toMatchObject({
+  expect(await ask('GET', '/v1/get_job?client_id=1')).toMatchObject({
     status: 200,
     answer: { job: { job_id: 1, ...job }, lease_ms: 300_000 },
   })
   expect(await redis.command('HGETALL', 'client_jobs')).toEqual(['1', '1'])
 })
 
+test('a job of an unknown kind is a job, and what cannot be read does not hide what waits behind it', async () => {
+  const waiting = [
+    '{"job_id": 7, "url": 3}',
+    'http://x.example/of-the-first-generation',
+    '{"job_id": 8, "url": "http://x.example/8", "job_type": null}',
+  ]
+  await redis.command('RPUSH', 'jobs_waiting_queue', ...waiting)
+  await ask('GET', '/get_client_id')
+  const spoken = vi.spyOn(console, 'error').mockImplementation(() => {})
+  expect(await ask('GET', '/v1/get_job?client_id=1')).toMatchObject({
+    status: 200,
+    answer: { job: { job_id: 8, job_type: null } },
+  })
+  const words = spoken.mock.calls.flat().join('\n')
+  spoken.mockRestore()
+  expect(words).toMatch(/job 7 is invalid: .*url/)
+  expect(words).toMatch(/job unreadable-\w+ is invalid: .*it names no id/)
+  expect(await redis.command('HLEN', 'invalid_jobs')).toBe(2)
+  const results = { job_id: 8, results: { error: 'gone' } }
+  expect(await ask('PUT', '/put_results?client_id=1', results)).toMatchObject({ status: 200 })
+})
+
 test('a token that is wrong is refused to whoever sends one', async () => {
   await ask('GET', '/get_client_id')
   const wrong = { Authorization: 'Bearer wrong' }
-  expect(await ask('GET', '/get_job?client_id=1', undefined, wrong)).toMatchObject({ status: 401 })
+  expect(await ask('GET', '/v1/get_job?client_id=1', undefined, wrong)).toMatchObject({ status: 401 })
 })
 
 test('an empty queue is answered as such', async () => {
   await ask('GET', '/get_client_id')
-  expect(await ask('GET', '/get_job?client_id=1')).toMatchObject({
+  expect(await ask('GET', '/v1/get_job?client_id=1')).toMatchObject({
     status: 403,
     answer: { error: 'There are no jobs available' },
   })
@@ -140,9 +163,9 @@ test('an empty queue is answered as such', async () => {
 test('a client that lost an answer gets the same job again', async () => {
   const { client, id } = await clientWithJob()
   await opened.keys.jobs().add([job])
-  const again = await ask('GET', `/get_job?client_id=${client}&again=1`)
+  const again = await ask('GET', `/v1/get_job?client_id=${client}&again=1`)
   expect(again.answer).toMatchObject({ job: { job_id: id } })
-  const next = await ask('GET', `/get_job?client_id=${client}`)
+  const next = await ask('GET', `/v1/get_job?client_id=${client}`)
   expect(next.answer).toMatchObject({ job: { job_id: id + 1 } })
 })
 
@@ -177,7 +200,7 @@ test('a file is put as it comes, and counted with its job', async () => {
   const text = 'EPA/EPA-1/text-EPA-1/comments_extracted_text/plain/a_extracted.txt'
   const { client, id } = await clientWithJob({ ...job, job_type: 'attachments', directory })
   const put = (path: string, body: string) =>
-    ask('PUT', `/put_file?client_id=${client}&job_id=${id}&directory=${path}`, body)
+    ask('PUT', `/v1/put_file?client_id=${client}&job_id=${id}&directory=${path}`, body)
   const finish = () =>
     ask('PUT', `/put_results?client_id=${client}`, { job_id: id, results: { files: [directory, text] } })
   expect(await put(directory, '%PDF')).toMatchObject({ status: 200, answer: { bytes: 4 } })
@@ -190,29 +213,35 @@ test('a file is put as it comes, and counted with its job', async () => {
   expect(await redis.command('HGET', 'jobs_done', id)).toBe(JSON.stringify({ directory, bytes: 9 }))
 })
 
-test.each([{ results: { error: 'gone' } }, { error: 'gone' }])(
-  'a result that names an error is invalid: %j',
-  async (body) => {
-    const { client, id } = await clientWithJob()
-    const spoken = vi.spyOn(console, 'error').mockImplementation(() => {})
-    expect(await ask('PUT', `/put_results?client_id=${client}`, { job_id: id, ...body })).toMatchObject({
-      status: 200,
-    })
-    expect(spoken.mock.calls.flat().join()).toContain('gone')
-    spoken.mockRestore()
-    expect(await redis.command('HGETALL', 'invalid_jobs')).toEqual([String(id), job.url])
-    expect(await redis.command('EXISTS', 'num_documents_done', 'jobs_in_progress')).toBe(0)
-  },
-)
+test.each([
+  { results: { error: 'gone' } },
+  { error: 'gone' },
+  // As JSON:API, regulations.gov and the clients of the originals say it.
+  { results: { errors: [{ status: 404, title: 'gone' }] } },
+  { errors: [{ status: 404, title: 'gone' }], directory: -1 },
+  { results: { errors: [{ detail: 'gone' }] }, directory: '/EPA/EPA-1/text-EPA-1/documents/EPA-1-1.json' },
+  { results: { error: 'gone' }, directory: -1 },
+  { error: null, results: { errors: 'gone' }, directory: null },
+])('a result that names an error is invalid: %j', async (body) => {
+  const { client, id } = await clientWithJob()
+  const spoken = vi.spyOn(console, 'error').mockImplementation(() => {})
+  expect(await ask('PUT', `/put_results?client_id=${client}`, { job_id: id, ...body })).toMatchObject({
+    status: 200,
+  })
+  expect(spoken.mock.calls.flat().join()).toContain('gone')
+  spoken.mockRestore()
+  expect(await redis.command('HGETALL', 'invalid_jobs')).toEqual([String(id), job.url])
+  expect(await redis.command('EXISTS', 'num_documents_done', 'jobs_in_progress')).toBe(0)
+})
 
 test('a job is renewed and given back by its holder', async () => {
   const { client, id } = await clientWithJob()
   await redis.command('ZADD', 'jobs_deadlines', 1, id)
-  expect(await ask('PUT', `/renew_job?client_id=${client}&job_id=${id}`)).toMatchObject({ status: 200 })
+  expect(await ask('PUT', `/v1/renew_job?client_id=${client}&job_id=${id}`)).toMatchObject({ status: 200 })
   expect(Number(await redis.command('ZSCORE', 'jobs_deadlines', id))).toBeGreaterThan(Date.now())
-  expect(await ask('PUT', `/return_job?client_id=${client}&job_id=${id}`)).toMatchObject({ status: 200 })
+  expect(await ask('PUT', `/v1/return_job?client_id=${client}&job_id=${id}`)).toMatchObject({ status: 200 })
   expect(await redis.command('LLEN', 'jobs_waiting_queue')).toBe(1)
-  expect(await ask('PUT', `/renew_job?client_id=${client}&job_id=${id}`)).toMatchObject({ status: 403 })
+  expect(await ask('PUT', `/v1/renew_job?client_id=${client}&job_id=${id}`)).toMatchObject({ status: 403 })
 })
 
 describe('403', () => {
@@ -231,7 +260,7 @@ describe('403', () => {
     const body = { job_id: id, directory: 'EPA/other.json', results: record('EPA-1-1') }
     expect(await ask('PUT', '/put_results?client_id=2', body)).toMatchObject({ status: 403 })
     expect(
-      await ask('PUT', `/put_file?client_id=2&job_id=${id}&directory=EPA/other.json`, 'x'),
+      await ask('PUT', `/v1/put_file?client_id=2&job_id=${id}&directory=EPA/other.json`, 'x'),
     ).toMatchObject({
       status: 403,
     })
@@ -308,7 +337,7 @@ describe('where a record stands', () => {
     const other = directory.replace('mine', 'other')
     const { client, id } = await clientWithJob({ ...job, job_type: 'attachments', directory })
     const put = (path: string) =>
-      ask('PUT', `/put_file?client_id=${client}&job_id=${id}&directory=${path}`, 'x')
+      ask('PUT', `/v1/put_file?client_id=${client}&job_id=${id}&directory=${path}`, 'x')
     for (const path of [other, place('EPA-1-7'), '../out.pdf']) expect((await put(path)).status).toBe(403)
     expect((await put(directory)).status).toBe(200)
     expect(
@@ -316,7 +345,7 @@ describe('where a record stands', () => {
     ).toMatchObject({ status: 403 })
     const record = await clientWithJob(numbered('EPA-1-16'))
     const query = `client_id=${record.client}&job_id=${record.id}&directory=${place('EPA-1-16')}`
-    expect((await ask('PUT', `/put_file?${query}`, 'x')).status).toBe(403)
+    expect((await ask('PUT', `/v1/put_file?${query}`, 'x')).status).toBe(403)
   })
 })
 
@@ -335,7 +364,7 @@ describe('400', () => {
 
   test('for a file without a place', async () => {
     const { client } = await clientWithJob()
-    expect(await ask('PUT', `/put_file?client_id=${client}&job_id=1`, 'x')).toMatchObject({ status: 400 })
+    expect(await ask('PUT', `/v1/put_file?client_id=${client}&job_id=1`, 'x')).toMatchObject({ status: 400 })
   })
 })
 
@@ -345,7 +374,52 @@ test('413 for a body without end, 404 and 405 for what there is not', async () =
     status: 413,
   })
   expect(await ask('GET', '/nothing')).toMatchObject({ status: 404 })
-  expect(await ask('POST', '/get_job')).toMatchObject({ status: 405 })
+  expect(await ask('POST', '/v1/get_job')).toMatchObject({ status: 405 })
+})
+
+describe('clients of the originals', () => {
+  const queued = { ...job, job_id: 5, directory: 'x' }
+  beforeEach(async () => {
+    await redis.command('RPUSH', 'jobs_waiting_queue', JSON.stringify(queued))
+    await ask('GET', '/get_client_id')
+  })
+
+  test('of both generations read what they are given', async () => {
+    const { answer } = await ask('GET', '/get_job?client_id=1')
+    // The first takes the URL and the type from `job`, the later ones all from beside it.
+    expect(answer).toEqual({
+      ...queued,
+      job: { 5: job.url, job_type: 'documents' },
+      job_id: '5',
+      lease_ms: 300_000,
+      token: expect.any(String),
+    })
+  })
+
+  test('are given a job of an unknown kind as they gave it', async () => {
+    await redis.command('DEL', 'jobs_waiting_queue')
+    await redis.command('RPUSH', 'jobs_waiting_queue', '{"job_id": 6, "url": "u", "job_type": null}')
+    expect((await ask('GET', '/get_job?client_id=1')).answer).toMatchObject({
+      job: { 6: 'u', job_type: 'other' },
+      job_id: '6',
+      url: 'u',
+      job_type: 'other',
+      reg_id: null,
+      agency: null,
+    })
+  })
+
+  test('bring a record as text in JSON, and the id of its job as they were given it', async () => {
+    await ask('GET', '/get_job?client_id=1')
+    const results = {
+      job_id: '5',
+      directory: '/EPA/EPA-1/text-EPA-1/documents/EPA-1-1.json',
+      results: record('EPA-1-1'),
+    }
+    const text = JSON.stringify(JSON.stringify(results))
+    expect(await ask('PUT', '/put_results?client_id=1', text)).toMatchObject({ status: 200 })
+    expect(await redis.command('HKEYS', 'jobs_done')).toEqual(['5'])
+  })
 })
 
 test('500 while Redis is down or does not answer, and all is well again after', async () => {
@@ -362,7 +436,7 @@ test('500 while Redis is down or does not answer, and all is well again after', 
   expect(await ask('PUT', `/put_results?client_id=${client}`, body)).toMatchObject({ status: 200 })
 
   await redis.kill()
-  for (const path of ['/get_client_id', '/data', '/get_job?client_id=1']) {
+  for (const path of ['/get_client_id', '/data', '/v1/get_job?client_id=1']) {
     expect(await ask('GET', path)).toMatchObject({
       status: 500,
       answer: { error: 'Cannot connect to the database' },
@@ -371,6 +445,56 @@ test('500 while Redis is down or does not answer, and all is well again after', 
   await redis.restart()
   await vi.waitFor(async () => expect(await ask('GET', '/data')).toMatchObject({ status: 200 }), 10_000)
   spoken.mockRestore()
+})
+
+test('/data has the names of the originals beside ours', async () => {
+  await clientWithJob()
+  await opened.keys.jobs().add([job, { ...job, job_type: 'comments' }])
+  await redis.command('MSET', 'num_documents_done', '3', 'num_dockets_done', '2')
+  expect((await ask('GET', '/data')).answer).toMatchObject({
+    num_jobs_waiting: 2,
+    num_jobs_in_progress: 1,
+    num_jobs_done: 5,
+    jobs_total: 8,
+    clients_total: 1,
+    num_jobs_documents_queued: 1,
+    num_jobs_comments_queued: 1,
+    num_jobs_dockets_queued: 0,
+    num_jobs_attachments_queued: 0,
+  })
+})
+
+test.each([
+  ['regulations_total_dockets', '10.5', ['regulations_total_dockets']],
+  ['dockets_last_timestamp', '2024-09-17T14:30:00Z', ['dockets_last_timestamp']],
+  ['total_num_client_ids', 'many', ['total_num_client_ids', 'clients_total']],
+  ['num_comments_done', '10.5', ['num_comments_done', 'jobs_done', 'num_jobs_done', 'jobs_total']],
+])('%s as %j costs what it says, and no other statistic', async (key, value, lost) => {
+  const before = (await ask('GET', '/data')).answer as Record<string, unknown>
+  await redis.command('SET', key, value)
+  const { status, answer } = await ask('GET', '/data')
+  const expected = Object.entries(before).map(([name, was]) => [name, lost.includes(name) ? null : was])
+  expect({ status, answer }).toEqual({ status: 200, answer: Object.fromEntries(expected) })
+})
+
+test('a counter of another type costs the statistics of the queue', async () => {
+  await redis.command('LPUSH', 'num_jobs_comments_waiting', 'of the first generation')
+  await redis.command('SET', 'regulations_total_dockets', '7')
+  const { status, answer } = await ask('GET', '/data')
+  expect(status).toBe(200)
+  expect(answer).toMatchObject({ regulations_total_dockets: 7, jobs_waiting: null, num_dockets_done: null })
+})
+
+test('counters are there from the start, and what was counted stays', async () => {
+  await redis.command('SET', 'num_dockets_done', '7')
+  await beginCounting(opened)
+  const names = [
+    'num_dockets_done',
+    'num_jobs_comments_waiting',
+    'num_extractions_done',
+    'regulations_total_dockets',
+  ]
+  expect(await redis.command('MGET', ...names)).toEqual(['7', '0', '0', '0'])
 })
 
 test('/data is JSON, and a page for whoever prefers one', async () => {
@@ -393,7 +517,12 @@ test('/data is JSON, and a page for whoever prefers one', async () => {
 test('no request ends it, and it is ready while Redis answers', async () => {
   expect(await survived(base)).toEqual([])
   // A page elsewhere can name an address of this machine in an image.
-  for (const path of ['/get_client_id', '/get_job?client_id=1']) {
+  for (const path of [
+    '/get_client_id',
+    '/get_job?client_id=1',
+    '/v1/get_client_id',
+    '/v1/get_job?client_id=1',
+  ]) {
     const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\n\r\n`
     expect(await sendRaw(base, Buffer.from(request)), path).toMatch(/^HTTP\/1\.1 403/)
   }

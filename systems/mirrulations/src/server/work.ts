@@ -11,11 +11,13 @@ import { placeOfFile, placeOfRecord } from './place.ts'
 /** What a client sends when it has done a job. */
 export const Results = v.looseObject({
   job_id: v.union([v.pipe(v.number(), v.integer()), v.pipe(v.string(), v.regex(/^\S+$/))]),
-  /** Where the record belongs in the eyes of the client; it stands where its job says. */
-  directory: v.optional(v.string()),
-  /** The record, or `{ "error": … }` where it cannot be had; for an attachment `{ "files": […] }`, which were put before. */
+  /** Where the record belongs in the eyes of the client; it stands where its job says. Clients of the originals send -1 with an error. */
+  directory: v.optional(v.unknown()),
+  /** The record, or what it could not be had for; for an attachment `{ "files": […] }`, which were put before. */
   results: v.optional(v.unknown()),
+  /** What it could not be had for: `error`, or `errors` as in JSON:API, here or in `results`. */
   error: v.optional(v.unknown()),
+  errors: v.optional(v.unknown()),
 })
 
 /** What the work server does for clients, whatever the way they ask. Fails with a `Problem`. */
@@ -36,7 +38,7 @@ export class Work {
   /** The next job for a client; with `again` the one that it was given before and may not have heard of. */
   async next(client: string, again: boolean): Promise<Job> {
     const held = again ? await this.#keys.jobs().held(client) : []
-    const [taken] = held.length > 0 ? held : await this.#keys.jobs().take(client)
+    const [taken] = held.length > 0 ? held : await this.#take(client)
     if (taken === undefined) throw new Problem(403, 'There are no jobs available')
     return taken.job
   }
@@ -73,12 +75,19 @@ export class Work {
     this.#expect(await this.#keys.jobs().release(client, [id]))
   }
 
-  async #record(job: Job, { directory: named, results }: v.InferOutput<typeof Results>) {
+  async #take(client: string) {
+    const { taken, unreadable } = await this.#keys.jobs().completeAndTake(client, { take: 1 })
+    for (const { id, error } of unreadable) console.error(`job ${id} is invalid: ${error.message}`)
+    return taken
+  }
+
+  async #record(job: Job, { directory, results }: v.InferOutput<typeof Results>) {
+    const named = typeof directory === 'string' ? directory : undefined
     if (typeof results !== 'object' || results === null)
       throw new Problem(400, 'The body has no results to be stored')
     if (named !== undefined) await safely(async () => safePath(this.#store.root, relativeDirectory(named)))
-    const { path: directory, item } = placeOfRecord(job, results, named)
-    const bytes = await safely(() => this.#store.write(directory, JSON.stringify(results)))
+    const { path, item } = placeOfRecord(job, results, named)
+    const bytes = await safely(() => this.#store.write(path, JSON.stringify(results)))
     if (item !== undefined) {
       // Queued before the job is done, and recognised if it has to be done again: so none is missed, and none comes twice.
       const files = attachmentJobs(item)
@@ -87,7 +96,7 @@ export class Work {
         await this.#keys.jobs().add([...names.keys()], { unique: (file) => names.get(file as never)! })
       }
     }
-    return { result: { directory, bytes } }
+    return { result: { directory: path, bytes } }
   }
 
   async #files(job: Job, body: v.InferOutput<typeof Results>) {
@@ -123,11 +132,13 @@ export class Work {
   }
 }
 
-function errorIn({ results, error }: v.InferOutput<typeof Results>): string | undefined {
-  const inside =
-    typeof results === 'object' && results !== null && 'error' in results ? results.error : undefined
-  const found = error ?? inside
-  if (found === undefined || found === null) return undefined
+function errorIn(body: v.InferOutput<typeof Results>): string | undefined {
+  const within: object = typeof body.results === 'object' && body.results !== null ? body.results : {}
+  const said = [body, within].flatMap((each) => Object.entries(each))
+  const found = said.find(
+    ([name, value]) => (name === 'error' || name === 'errors') && value !== undefined && value !== null,
+  )?.[1] as unknown
+  if (found === undefined) return undefined
   return typeof found === 'string' ? found : JSON.stringify(found)
 }
 
