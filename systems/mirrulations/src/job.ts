@@ -1,3 +1,4 @@
+import { json } from 'keyspec'
 import * as v from 'valibot'
 import { filePaths } from './storage/layout.ts'
 import type { Listed } from './upstream/listing.ts'
@@ -25,6 +26,22 @@ export const Job = v.looseObject({
 
 /** A job, validated. */
 export type Job = v.InferOutput<typeof Job>
+
+const written = json(Job)
+
+/** How jobs are stored. Programs of the originals keep one in progress as its URL alone: that has no id but the one it stands under. */
+export const jobCodec: typeof written = {
+  ...written,
+  decode: (text) => (text.startsWith('{') ? written.decode(text) : { job_id: NAMELESS, url: text }),
+}
+
+const NAMELESS = ''
+
+/** A job with the id that it stands under, and whether it was its URL alone. */
+export function identified(id: string, job: Job): { readonly job: Job; readonly wasBare: boolean } {
+  const wasBare = job.job_id === NAMELESS
+  return { job: wasBare ? { ...job, job_id: id } : job, wasBare }
+}
 
 /** A job that has no id yet. */
 export type NewJob = Omit<v.InferInput<typeof Job>, 'job_id'> & { readonly job_type: JobType }

@@ -1,6 +1,6 @@
 import { type Duration, integer, type Kind, json, string, sqlDate, text } from 'keyspec'
 import { sequence, watermark, workQueue } from 'keyspec/recipes'
-import { Job, JobDone } from './job.ts'
+import { jobCodec, JobDone } from './job.ts'
 
 const state = { ttl: 'forever' } as const
 
@@ -10,7 +10,7 @@ const state = { ttl: 'forever' } as const
  */
 export function mirrulationsSchema({ lease = '5m' }: { readonly lease?: Duration } = {}) {
   return {
-    jobs: workQueue('jobs_waiting_queue', json(Job), {
+    jobs: workQueue('jobs_waiting_queue', jobCodec, {
       about: 'Jobs of the mirror',
       reason: 'the jobs are the state of the mirror, and stay until they are done',
       lease,

@@ -1,6 +1,7 @@
 import { type Call, Problem } from '@keyspec-systems/program/http'
-import type { Job } from '../job.ts'
-import type { Mirrulations } from '../keyspace.ts'
+import { identified, type Job } from '../job.ts'
+import type { Mirrulations, Opened } from '../keyspace.ts'
+import { adoptJobs } from './adopt.ts'
 import { Capabilities, isToken } from './capability.ts'
 
 /** A client, and what it may be given. */
@@ -18,12 +19,14 @@ export interface Holder {
 
 /** Tells who asks the work server, before anything of a body is read. Rejects with a `Problem`. */
 export class Callers {
+  readonly #opened: Pick<Opened, 'keys' | 'connection'>
   readonly #keys: Mirrulations
   readonly #mayHaveNone: boolean
 
   /** @param mayHaveNone Whether clients of the originals are let in, which know no tokens. */
-  constructor(keys: Mirrulations, mayHaveNone: boolean) {
-    this.#keys = keys
+  constructor(opened: Pick<Opened, 'keys' | 'connection'>, mayHaveNone: boolean) {
+    this.#opened = opened
+    this.#keys = opened.keys
     this.#mayHaveNone = mayHaveNone
   }
 
@@ -48,7 +51,10 @@ export class Callers {
     if (running === undefined) throw new Problem(403, NOT_IN_PROGRESS)
     if (running.worker !== client)
       throw new Problem(403, 'The client ID was incorrect: another client has the job')
-    return { client, id, job: running.job }
+    const { job, wasBare } = identified(id, running.job)
+    // Its lease begins now, and what comes of it is the job's.
+    if (wasBare) await adoptJobs(this.#opened)
+    return { client, id, job }
   }
 
   /** The client that asks, where it may speak of a job that only its body names: one of an original that holds any; else 401 or 403. */

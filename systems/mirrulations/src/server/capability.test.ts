@@ -20,7 +20,13 @@ beforeAll(async () => {
   opened = await openMirrulations(redis.url)
   folder = await mkdtemp(join(tmpdir(), 'mirror-'))
   const store = await openStore(folder)
-  const options = { keys: opened.keys, store, leaseMs: 1_000, source: 'a test' }
+  const options = {
+    keys: opened.keys,
+    connection: opened.connection,
+    store,
+    leaseMs: 1_000,
+    source: 'a test',
+  }
   servers = await Promise.all([options, options].map((each) => workServer(each).listen()))
 })
 

@@ -8,6 +8,7 @@ import { sendRaw, survived } from '../../../../test-support/hostile-http.ts'
 import type { NewJob } from '../job.ts'
 import { type Opened, openMirrulations } from '../keyspace.ts'
 import { openStore } from '../storage/store.ts'
+import { adoptJobs } from './adopt.ts'
 import { beginCounting } from './begin-counting.ts'
 import { workServer } from './work-server.ts'
 
@@ -23,6 +24,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mirror-'))
   server = await workServer({
     keys: opened.keys,
+    connection: opened.connection,
     store: await openStore(folder),
     leaseMs: opened.keys.jobs().leaseMs,
     source: 'a test <of> it',
@@ -419,6 +421,83 @@ describe('clients of the originals', () => {
     const text = JSON.stringify(JSON.stringify(results))
     expect(await ask('PUT', '/put_results?client_id=1', text)).toMatchObject({ status: 200 })
     expect(await redis.command('HKEYS', 'jobs_done')).toEqual(['5'])
+  })
+})
+
+describe('a job that a program of the originals has in progress, as its URL', () => {
+  const url = 'http://x.example/documents/EPA-1-20'
+  beforeEach(async () => {
+    for (let client = 0; client < 3; client += 1) await ask('GET', '/get_client_id')
+    await redis.command('HSET', 'jobs_in_progress', '5', url, '6', `${url}1`)
+    await redis.command('HSET', 'client_jobs', '5', '2', '6', '3')
+  })
+  const done = { job_id: 5, directory: 'EPA/a.json', results: record('EPA-1-20') }
+  const lease = async () => Number(await redis.command('ZSCORE', 'jobs_deadlines', '5'))
+
+  test('is finished by its client, and stands where its URL says', async () => {
+    expect(await ask('PUT', '/put_results?client_id=2', done)).toMatchObject({ status: 200 })
+    expect(await redis.command('HKEYS', 'jobs_done')).toEqual(['5'])
+    expect(await redis.command('HKEYS', 'jobs_in_progress')).toEqual(['6'])
+    expect(await readdir(join(folder, 'EPA/EPA-1/text-EPA-1/documents'))).toContain('EPA-1-20.json')
+  })
+
+  test('may be invalid, and is given again to the client that asks for it', async () => {
+    const again = await ask('GET', '/v1/get_job?client_id=2&again=1')
+    expect(again).toMatchObject({ status: 200, answer: { job: { job_id: '5', url } } })
+    const error = { job_id: '5', results: { error: 'gone' } }
+    expect(await ask('PUT', '/put_results?client_id=2', error)).toMatchObject({ status: 200 })
+    expect(await redis.command('HGETALL', 'invalid_jobs')).toEqual(['5', url])
+  })
+
+  test('has a lease from the first sight on, which its client renews', async () => {
+    expect(await adoptJobs(opened)).toBe(2)
+    expect(await lease()).toBeGreaterThan(Date.now())
+    await redis.command('ZADD', 'jobs_deadlines', 1, '5')
+    expect(await ask('PUT', '/v1/renew_job?client_id=2&job_id=5')).toMatchObject({ status: 200 })
+    expect(await lease()).toBeGreaterThan(Date.now())
+    expect(await adoptJobs(opened)).toBe(0)
+    expect(await ask('PUT', '/put_results?client_id=3', done)).toMatchObject({ status: 403 })
+  })
+
+  test('waits again under its id when its lease runs out, and when it is given back', async () => {
+    await adoptJobs(opened)
+    await redis.command('ZADD', 'jobs_deadlines', 2, '5')
+    expect((await opened.keys.jobs().recoverExpired()).returned).toEqual(['5'])
+    expect(await ask('PUT', '/v1/return_job?client_id=3&job_id=6')).toMatchObject({ status: 200 })
+    for (const [id, its] of [
+      [6, `${url}1`],
+      [5, url],
+    ])
+      expect((await ask('GET', '/v1/get_job?client_id=1')).answer).toMatchObject({
+        job: { job_id: id, url: its },
+      })
+    expect(await redis.command('EXISTS', 'invalid_jobs')).toBe(0)
+  })
+
+  test('that was seen by a work server that died before it had a lease gets one from the next', async () => {
+    await adoptJobs(opened)
+    await redis.command('DEL', 'jobs_deadlines')
+    expect(await adoptJobs(opened)).toBe(0)
+    expect(await lease()).toBeGreaterThan(Date.now())
+  })
+
+  test('is not done again where its result is there already', async () => {
+    await redis.command('HSET', 'jobs_done', '5', 'the result of an original')
+    expect(await adoptJobs(opened)).toBe(1)
+    expect(await redis.command('HKEYS', 'jobs_in_progress')).toEqual(['6'])
+    expect(await redis.command('HKEYS', 'client_jobs')).toEqual(['6'])
+    expect(await redis.command('ZRANGE', 'jobs_deadlines', 0, -1)).toEqual(['6'])
+  })
+
+  test('may have an id that is no number, and a text that is no URL', async () => {
+    await redis.command('HSET', 'jobs_in_progress', 'a"b', 'not "a" URL\u0001')
+    await redis.command('HSET', 'client_jobs', 'a"b', '1')
+    expect(await adoptJobs(opened)).toBe(3)
+    const id = encodeURIComponent('a"b')
+    expect(await ask('PUT', `/v1/return_job?client_id=1&job_id=${id}`)).toMatchObject({ status: 200 })
+    expect((await ask('GET', '/v1/get_job?client_id=1')).answer).toMatchObject({
+      job: { job_id: 'a"b', url: 'not "a" URL\u0001' },
+    })
   })
 })
 

@@ -6,7 +6,7 @@ import {
   Problem,
   type Route,
 } from '@keyspec-systems/program/http'
-import { isUnavailable } from 'keyspec'
+import { type Connection, isUnavailable } from 'keyspec'
 import * as v from 'valibot'
 import type { Job } from '../job.ts'
 import type { Mirrulations } from '../keyspace.ts'
@@ -21,6 +21,7 @@ import { Results, Work } from './work.ts'
 /** What the work server works with. */
 export interface WorkServerOptions {
   readonly keys: Mirrulations
+  readonly connection: Connection
   readonly store: Store
   /** How long a job may be held without being renewed, which clients are told. */
   readonly leaseMs: number
@@ -36,10 +37,10 @@ export interface WorkServerOptions {
 
 /** The work server, not yet listening: gives jobs to clients, and stores what they bring. */
 export function workServer(options: WorkServerOptions): HttpService {
-  const { keys, store, leaseMs, source, legacyClients = false } = options
+  const { keys, connection, store, leaseMs, source, legacyClients = false } = options
   const { maxResultsBytes = 16_777_216, maxFileBytes = 268_435_456 } = options
   const work = new Work(keys, store)
-  const callers = new Callers(keys, legacyClients)
+  const callers = new Callers({ keys, connection }, legacyClients)
   const reading = atMost(RECORDS_AT_ONCE)
 
   const newClient: Route = async () => {

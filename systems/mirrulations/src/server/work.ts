@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { Problem } from '@keyspec-systems/program/http'
 import * as v from 'valibot'
-import { attachmentJobs, type Job } from '../job.ts'
+import { attachmentJobs, identified, type Job } from '../job.ts'
 import type { Mirrulations } from '../keyspace.ts'
 import { relativeDirectory, safePath, UnsafePathError } from '../storage/safe-path.ts'
 import type { Store } from '../storage/store.ts'
@@ -40,7 +40,7 @@ export class Work {
     const held = again ? await this.#keys.jobs().held(client) : []
     const [taken] = held.length > 0 ? held : await this.#take(client)
     if (taken === undefined) throw new Problem(403, 'There are no jobs available')
-    return taken.job
+    return identified(taken.id, taken.job).job
   }
 
   /** Stores what a client has fetched, queues the files that belong to it, and counts the job as done, once. */
