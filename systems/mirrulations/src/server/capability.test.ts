@@ -169,7 +169,7 @@ async function answerToHead(path: string, headers: string): Promise<string> {
   socket.write(`PUT ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n${headers}\r\n`)
   let text = ''
   socket.on('data', (chunk) => (text += chunk.toString()))
-  await vi.waitFor(() => expect(text).toContain('\r\n\r\n'), 5_000)
+  await vi.waitFor(() => expect(text).toContain('\r\n\r\n'), 20_000)
   return text.slice(0, 12)
 }
 
@@ -199,10 +199,10 @@ test('eight records are taken at once, and one more is asked to come again', asy
   for (const socket of slow) socket.write(head)
   const body = { job_id: held.id, results: record('EPA-1-11') }
   const more = () => ask('PUT', queryOf('put_results', held), held.lease, { ...body, job_id: 0 })
-  await vi.waitFor(async () => expect((await more()).status).toBe(503), 5_000)
+  await vi.waitFor(async () => expect((await more()).status).toBe(503), 20_000)
   for (const socket of slow) socket.destroy()
   await vi.waitFor(
     async () => expect((await ask('PUT', queryOf('put_results', held), held.lease, body)).status).toBe(200),
-    5_000,
+    20_000,
   )
-})
+}, 60_000)
