@@ -1,6 +1,7 @@
 import type { Key } from 'keyspec'
 import type { Courtlistener } from './schema.ts'
 import { defaults, type Settings } from './settings.ts'
+import { readable } from './state/readable.ts'
 
 /** One key, as a cleanup judges it. */
 export interface Judged {
@@ -60,8 +61,9 @@ export async function* cleanup(
     }
   }
   for await (const { key } of keys.run.scan()) {
-    const at = await readable(key.getFields('last_updated', 'start_time'))
-    const found = await judged('run', key, at?.last_updated ?? at?.start_time, stateMs)
+    // Each by itself: one that cannot be read does not hide the other.
+    const at = (await readable(key.getField('last_updated'))) ?? (await readable(key.getField('start_time')))
+    const found = await judged('run', key, at, stateMs)
     if (found !== undefined) yield found
   }
   for await (const { key } of keys.taskStart.scan()) {
@@ -75,12 +77,4 @@ export async function* cleanup(
       if (found !== undefined) yield found
     }
   }
-}
-
-/** What another program wrote may not be readable: then it tells no age. */
-async function readable<T>(value: Promise<T>): Promise<T | undefined> {
-  return value.catch((error: unknown) => {
-    if ((error as { code?: string }).code === 'E_DECODE') return undefined
-    throw error
-  })
 }

@@ -17,6 +17,8 @@ interface World {
   readonly standIn: StandIn
   readonly data: string
   readonly start: (env?: Record<string, string>, ...words: string[]) => Program
+  /** Runs without `--once`: it waits for the next hour. */
+  readonly stay: (env: Record<string, string>) => Program
   /** The dockets that are stored. */
   readonly stored: () => Promise<string[]>
   readonly run: () => Promise<Record<string, string>>
@@ -38,39 +40,41 @@ async function world(options: StandInOptions): Promise<World> {
     await rm(data, { recursive: true, force: true })
   })
   const folder = join(data, 'dockets')
+  const start = (env: Record<string, string>, words: readonly string[]) => {
+    const child = spawn(
+      process.execPath,
+      [fileURLToPath(new URL('../program/main.js', import.meta.url)), ...words],
+      {
+        env: {
+          PATH: process.env['PATH'],
+          COURTLISTENER_TOKEN: 'stand-in-token',
+          COURTLISTENER_BASE_URL: standIn.url,
+          COURTLISTENER_DATA: data,
+          COURTLISTENER_BACKOFF_MS: '10',
+          // Several, but each costs a start.
+          COURTLISTENER_WORKERS: '2',
+          REDIS_URL: redis.url,
+          ...env,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    )
+    let text = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    const exit = once(child, 'close')
+    onTestFinished(async () => {
+      child.kill('SIGKILL')
+      await exit
+    })
+    return { child, exit, said: () => text }
+  }
   return {
     redis,
     standIn,
     data,
-    start(env = {}, ...words) {
-      const child = spawn(
-        process.execPath,
-        [fileURLToPath(new URL('../program/main.js', import.meta.url)), '--once', ...words],
-        {
-          env: {
-            PATH: process.env['PATH'],
-            COURTLISTENER_TOKEN: 'stand-in-token',
-            COURTLISTENER_BASE_URL: standIn.url,
-            COURTLISTENER_DATA: data,
-            COURTLISTENER_BACKOFF_MS: '10',
-            // Several, but each costs a start.
-            COURTLISTENER_WORKERS: '2',
-            REDIS_URL: redis.url,
-            ...env,
-          },
-          stdio: ['ignore', 'pipe', 'pipe'],
-        },
-      )
-      let text = ''
-      for (const stream of [child.stdout, child.stderr])
-        stream.on('data', (chunk: Buffer) => (text += chunk.toString()))
-      const exit = once(child, 'close')
-      onTestFinished(async () => {
-        child.kill('SIGKILL')
-        await exit
-      })
-      return { child, exit, said: () => text }
-    },
+    start: (env = {}, ...words) => start(env, ['--once', ...words]),
+    stay: (env) => start(env, []),
     async stored() {
       const names = await readdir(folder).catch(() => [] as string[])
       return names.filter((name) => /^\d+\.json$/.test(name)).map((name) => name.slice(0, -5))
@@ -150,7 +154,7 @@ test(
     expect(second.said()).toContain(`run ${dag_run_id} goes on, processing`)
     const { status, dockets_processed } = await all.run()
     expect(status).toBe('completed')
-    expect(JSON.parse(dockets_processed!.replaceAll("'", '"'))).toHaveLength(60)
+    expect(JSON.parse(dockets_processed!)).toHaveLength(60)
   },
 )
 
@@ -173,6 +177,25 @@ test(
     expect(await second.exit, second.said()).toEqual([0, null])
     expect(await all.stored()).toHaveLength(40)
     expect(before.filter((id) => asked(all, from).has(id))).toEqual([])
+  },
+)
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s ends it while its workers wait for the next hour, and what was stored is told whole',
+  patience,
+  async (signal) => {
+    const all = await world({ dockets: 40 })
+    const { child, exit, said } = all.stay({ CALL_LIMIT_PER_HOUR: '15', COURTLISTENER_SAFETY_BUFFER: '5' })
+    // Both of them, or one could still be at work.
+    await eventually(() => expect(said().match(/worker \d: the quota is used up/g)).toHaveLength(2), {
+      within: '120s',
+    })
+    child.kill(signal)
+    await exit
+    const { status, dockets_processed } = await all.run()
+    expect(status).toBe('processing')
+    expect((JSON.parse(dockets_processed!) as string[]).toSorted()).toEqual((await all.stored()).toSorted())
+    expect(await all.stored()).not.toEqual([])
   },
 )
 

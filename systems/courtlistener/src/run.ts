@@ -69,10 +69,13 @@ export async function run(options: RunOptions): Promise<RunReport> {
   const { redisUrl, prefix = '', settings = defaults, log = () => {}, signal } = options
   const opened = openCourtlistener({ url: redisUrl, prefix, settings, log })
   const workers: WorkerProcess[] = []
+  const stop = () => workers.forEach((worker) => worker.stop())
+  signal?.addEventListener('abort', stop, { once: true })
   try {
     await opened.ready(signal)
     return await new Run(options, opened, workers).report()
   } finally {
+    signal?.removeEventListener('abort', stop)
     await Promise.all(workers.map((worker) => worker.end()))
     opened.close()
   }
@@ -110,7 +113,7 @@ class Run {
 
   async report(): Promise<RunReport> {
     const { keys } = this.#opened
-    const { dagRunId = (await unfinishedRun(keys)) ?? newRunId() } = this.#options
+    const { dagRunId = (await unfinishedRun(keys, this.#log)) ?? newRunId() } = this.#options
     this.#dagRunId = dagRunId
     const state = runState(keys, dagRunId)
     const { status = 'initialized' } = await state.initialise()
@@ -131,6 +134,9 @@ class Run {
     } catch (error) {
       if (this.#options.signal?.aborted !== true) await state.move('failed').catch(() => {})
       throw error
+    } finally {
+      // Whatever ends the run: what it has stored by now is told whole.
+      await state.publish({ always: true }).catch(() => {})
     }
     const { left } = this.#counts()
     await this.#patiently(() => this.#tellCalls())

@@ -246,7 +246,7 @@ test('a status follows only the one before it, and of many processes one moves i
     `${prefix}courtlistener:pipeline:${runId}`,
     'dockets_processed',
   )) as string
-  expect(JSON.parse(written.replaceAll("'", '"'))).toHaveLength(50)
+  expect(JSON.parse(written)).toHaveLength(50)
   expect(await state.move('failed')).toEqual({ moved: false, from: 'completed' })
   expect(await unfinishedRun(keys)).toBeUndefined()
 })
@@ -262,6 +262,32 @@ test('no update is lost where many processes write different fields, and each an
   expect(Object.keys(calls)).toHaveLength(8)
   expect(current).toMatchObject({ current_hour: '2024-09-17_15', dag_run_id: runId })
   expect(await state.get()).toMatchObject({ api_calls_this_hour: 7, current_hour: '2024-09-17_15' })
+})
+
+test('a run whose status nobody here knows, or that is no hash, is told and left, and another is gone on with', async () => {
+  const { keys, prefix } = await opened()
+  const name = (id: string) => `${prefix}courtlistener:pipeline:${id}`
+  await redis.command('HSET', name('odd'), 'status', 'paused', 'start_time', '2030-01-01T00:00:00')
+  await redis.command('SET', name('none'), 'x')
+  const said: string[] = []
+  expect(await unfinishedRun(keys, (line) => said.push(line))).toBeUndefined()
+  expect(said.toSorted()).toEqual(
+    ['none', 'odd'].map((id) => `${name(id)} is left as it is: its status is none that this program knows`),
+  )
+  // A start that cannot be read does not hide the run.
+  await redis.command('HSET', name(runId), 'status', 'running', 'start_time', 'yesterday')
+  expect(await unfinishedRun(keys)).toBe(runId)
+  expect(await redis.command('HGET', name('odd'), 'status')).toBe('paused')
+})
+
+test('a list that cannot be read does not keep a run from its end', async () => {
+  const { keys, prefix } = await opened()
+  const state = runState(keys, runId)
+  await state.initialise()
+  await state.move('running')
+  await redis.command('HSET', `${prefix}courtlistener:pipeline:${runId}`, 'dockets_processed', '<none>')
+  await state.finish('12345')
+  expect(await state.move('failed')).toMatchObject({ moved: true, state: { dockets_processed: ['12345'] } })
 })
 
 test('the growing list is written only when it has doubled', async () => {
@@ -293,6 +319,16 @@ test('a cleanup tells each key’s age, and deletes only what is past its policy
   )
   await redis.command('HSET', `${prefix}courtlistener:pipeline:odd`, 'last_updated', 'yesterday')
   await redis.command('SET', `${prefix}other`, '1')
+  // Of the wrong type, and with one field that cannot be read.
+  await redis.command('SET', `${prefix}courtlistener:pipeline:wrong`, '1')
+  await redis.command(
+    'HSET',
+    `${prefix}courtlistener:pipeline:half`,
+    'last_updated',
+    'yesterday',
+    'start_time',
+    '1726596000',
+  )
   const judge = async (dryRun: boolean | undefined) => {
     const found = []
     for await (const each of cleanup(keys, { now, ...(dryRun === undefined ? {} : { dryRun }) }))
@@ -300,7 +336,7 @@ test('a cleanup tells each key’s age, and deletes only what is past its policy
     return found
   }
   const first = await judge(undefined)
-  expect(first).toHaveLength(6)
+  expect(first).toHaveLength(8)
   expect(first.filter(({ isDeleted }) => isDeleted)).toEqual([])
   const past = first.filter(({ isPastPolicy }) => isPastPolicy).map(({ key }) => key.slice(prefix.length))
   expect(past.toSorted()).toEqual([
@@ -313,8 +349,9 @@ test('a cleanup tells each key’s age, and deletes only what is past its policy
     isPastPolicy: false,
   })
   expect(first.find(({ key }) => key.endsWith(runId))).toMatchObject({ ageMs: 1_800_000, ttlMs: 'forever' })
+  expect(first.find(({ key }) => key.endsWith('half'))).toMatchObject({ ageMs: 1_800_000 })
   expect((await judge(false)).filter(({ isDeleted }) => isDeleted)).toHaveLength(3)
-  expect(await judge(false)).toHaveLength(3)
+  expect(await judge(false)).toHaveLength(5)
   expect(await redis.command('EXISTS', `${prefix}other`)).toBe(1)
 })
 

@@ -1,5 +1,6 @@
 import { param } from 'keyspec'
 import type { Courtlistener, RunFields, RunInputs } from '../schema.ts'
+import { readable } from './readable.ts'
 import { hasEnded, mayFollow, type RunStatus } from './run-status.ts'
 
 /** What may be written of it by `update`: the status goes by `move`. */
@@ -44,7 +45,10 @@ export function runState(
   let published = 0
 
   const processed = async () => {
-    const [told, stored] = await Promise.all([run.getField('dockets_processed'), finished.members()])
+    const [told, stored] = await Promise.all([
+      readable(run.getField('dockets_processed')),
+      finished.members(),
+    ])
     return [...new Set([...(told ?? []), ...stored])]
   }
 
@@ -105,13 +109,17 @@ export function runState(
   }
 }
 
-/** The newest run that has not ended, to go on with. */
-export async function unfinishedRun(keys: Courtlistener): Promise<string | undefined> {
+/** The newest run that has not ended, to go on with. One whose status is none that we know is left as it is, and told. */
+export async function unfinishedRun(
+  keys: Courtlistener,
+  log: (line: string) => void = () => {},
+): Promise<string | undefined> {
   let newest: { readonly id: string; readonly start: number } | undefined
   for await (const { params, key } of keys.run.scan()) {
-    const { status, start_time } = await key.getFields('status', 'start_time')
+    const status = await readable(key.getField('status'))
+    if (status === undefined) log(`${key.name} is left as it is: its status is none that this program knows`)
     if (status === undefined || hasEnded(status)) continue
-    const start = start_time?.getTime() ?? 0
+    const start = (await readable(key.getField('start_time')))?.getTime() ?? 0
     if (newest === undefined || start > newest.start) newest = { id: params.dagRunId, start }
   }
   return newest?.id

@@ -10,7 +10,7 @@ import type { CourtListener } from '../upstream/courtlistener.ts'
 import { UpstreamError } from '@keyspec-systems/program/upstream'
 import type { Backlog } from './backlog.ts'
 
-/** What became of a docket: stored now, stored before, put on the list of failures, or not tried as the quota is used up. */
+/** What became of a docket: stored now, stored before, put on the list of failures, or not tried as the quota is used up or the run ends. */
 export type DocketOutcome =
   | { readonly outcome: 'fetched'; readonly ms: number }
   | { readonly outcome: 'present' | 'postponed' }
@@ -33,7 +33,8 @@ export async function docketTask(workplace: Workplace, docketId: string): Promis
     const ms = await fetchDocket(workplace, docketId)
     return ms === undefined ? { outcome: 'present' } : { outcome: 'fetched', ms }
   } catch (error) {
-    if (error instanceof QuotaExhaustedError) return { outcome: 'postponed' }
+    if (error instanceof QuotaExhaustedError || workplace.signal?.aborted === true)
+      return { outcome: 'postponed' }
     if (!(error instanceof UpstreamError) || error.reason === 'credentials') throw error
     const at = new Date()
     await backlog.tell(async () => {

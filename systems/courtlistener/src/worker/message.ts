@@ -1,7 +1,12 @@
 import type { DocketOutcome } from './docket-task.ts'
 
 /** What a worker is told. */
-export type ToWorker = { readonly docket: string } | { readonly retry: string } | { readonly end: true }
+export type ToWorker =
+  | { readonly docket: string }
+  | { readonly retry: string }
+  /** Leaves what it is at, to be gone on with by the next run. */
+  | { readonly stop: true }
+  | { readonly end: true }
 
 /** What a worker says. */
 export type FromWorker =

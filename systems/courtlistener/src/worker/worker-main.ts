@@ -49,7 +49,8 @@ process.on('message', (message: ToWorker) => {
 say({ said: 'ready' })
 
 async function work(message: ToWorker): Promise<void> {
-  if ('docket' in message) {
+  if ('stop' in message) stop.abort()
+  else if ('docket' in message) {
     const result = await docketTask(workplace, message.docket)
     say({ said: 'docket', docketId: message.docket, result, calls: tally() })
   } else if ('retry' in message) {

@@ -53,6 +53,11 @@ export class WorkerProcess {
     return answer
   }
 
+  /** Has it leave what it is at, such as waiting for the next hour. */
+  stop(): void {
+    this.#child.send({ stop: true } satisfies ToWorker, () => {})
+  }
+
   /** Lets it end, and ends it where it does not within twelve seconds. */
   async end(): Promise<void> {
     const child = this.#child
