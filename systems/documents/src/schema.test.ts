@@ -218,6 +218,11 @@ test('keys of prefixes that begin alike are never taken for each other’s', asy
     'batch:progress2:1': undefined,
     'broker:ocr:wait': 'broker',
     'broker:ocr': 'celeryBroker',
+    unacked: 'celeryBrokerBefore',
+    unacked_index: 'celeryBrokerBefore',
+    '_kombu.binding.celeryev': 'celeryBrokerBefore',
+    'ocr\u0006\u00163': 'celeryBrokerBefore',
+    unacked_others: undefined,
     'broker:ocr2:wait': undefined,
     'brokers:ocr:wait': undefined,
     'results:celery-task-meta-1': 'celeryResults',
@@ -240,8 +245,9 @@ test('keys of prefixes that begin alike are never taken for each other’s', asy
     batchProgress: 1,
     broker: 1,
     celeryBroker: 1,
+    celeryBrokerBefore: 4,
     celeryResults: 2,
-    unknown: 7,
+    unknown: 8,
   })
   expect(await opened.keys.state({ documentUuid: '1' }).delete()).toBe(true)
   expect(await redis.command('EXISTS', 'cache:doc:states:1', 'cache:doc:state:1:2')).toBe(2)

@@ -166,6 +166,8 @@ export function documentsSchema({ limit = 600, per = '1m', ownsOcr = true }: Doc
     }),
     broker: bullmq({ prefix: brokerPrefix, queues }),
     celeryBroker: celery({ globalKeyPrefix: 'broker:', queues }),
+    // As it stood before the broker had a prefix, and stands where one of its programs still has none.
+    celeryBrokerBefore: celery({ queues }),
     celeryResults: celeryResults({ globalKeyPrefix: 'results:' }),
   }
 }

@@ -84,6 +84,9 @@ test('Celery’s broker, its results and BullMQ stand in one schema, under one p
     expect(owner('celery-task-meta-x.reply.celery.pidbox')).toBe('results')
     expect(owner('mine.reply.celery.pidbox')).toBeUndefined()
   }
+  const separated = { tasks: celery({ queues: ['ocr'], sep: '#', prioritySteps: [0, 5] }) }
+  expect(matcher(separated).match('ocr#5')?.entry).toBe('tasks')
+  expect(matcher(separated).match('ocr\u0006\u00165')).toBeUndefined()
   const ours = string('<id>.reply.celery.pidbox', text, { ttl: '1h' })
   expect(() => validate({ tasks: celery({ queues: ['default'] }), ours })).toThrow('could both own')
 })

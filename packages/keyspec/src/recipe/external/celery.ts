@@ -10,11 +10,13 @@ export interface CeleryOptions {
   readonly globalKeyPrefix?: string
   /** `priority_steps` in `broker_transport_options`; 0, 3, 6, 9 unless told, as there. */
   readonly prioritySteps?: readonly number[]
+  /** `sep` in `broker_transport_options`, which stands between the name of a queue and a priority; kombu's own unless told. */
+  readonly sep?: string
   /** Exchanges besides Celery's own and those that are called like a queue, as Celery calls them unless told. */
   readonly exchanges?: readonly string[]
 }
 
-// What kombu puts between the name of a queue and a priority.
+// What kombu puts there.
 const SEPARATOR = '\u0006\u0016'
 
 // Remote control, and the events of workers (https://docs.celeryq.dev/en/stable/userguide/monitoring.html).
@@ -31,6 +33,7 @@ export function celery({
   queues,
   globalKeyPrefix = '',
   prioritySteps = [0, 3, 6, 9],
+  sep = SEPARATOR,
   exchanges = [],
 }: CeleryOptions): Kind<ExternalEntry> {
   const spec = (name: string, keys: RedisType | External['describe'], about: string) =>
@@ -42,7 +45,7 @@ export function celery({
     return [
       spec(queue, 'list', `Messages of the queue ${queue}`),
       ...steps.map((step) =>
-        spec(`${queue}${SEPARATOR}${step}`, 'list', `Messages of the queue ${queue} from priority ${step}`),
+        spec(`${queue}${sep}${step}`, 'list', `Messages of the queue ${queue} from priority ${step}`),
       ),
     ]
   }
