@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process'
 
-/** The version of the server that `startRedis` starts: 7 of `Redis server v=7.0.15`, 8 of `Valkey server v=8.0.1`. */
-function serverVersion(): number {
-  for (const name of ['redis-server', 'valkey-server']) {
+/** The server that `startRedis` starts: Redis 7 of `Redis server v=7.0.15`, Valkey 8 of `Valkey server v=8.0.1`. */
+function server(): { readonly name: string; readonly version: number } {
+  for (const binary of ['redis-server', 'valkey-server']) {
     try {
-      return Number(/ v=(\d+)\./.exec(execFileSync(name, ['--version'], { encoding: 'utf8' }))![1])
+      const told = execFileSync(binary, ['--version'], { encoding: 'utf8' })
+      const [, name, version] = /^(\w+) server v=(\d+)\./.exec(told)!
+      return { name: name!, version: Number(version) }
     } catch {
       continue
     }
@@ -12,5 +14,10 @@ function serverVersion(): number {
   throw new Error('Neither redis-server nor valkey-server is on the PATH.')
 }
 
+const { name, version } = server()
+
 /** Whether that server is Redis 6.2, which lacks some settings and commands that a test needs. */
-export const isRedis6 = serverVersion() < 7
+export const isRedis6 = version < 7
+
+/** Whether that server is Valkey 9 or later, which encodes a string by its key and its time to live too. */
+export const isValkey9 = name === 'Valkey' && version >= 9

@@ -172,7 +172,8 @@ function wordsOf(cause: Error, key: string): string {
   while (inner instanceof ScriptError && inner.cause instanceof Error) inner = inner.cause
   const { reply } = inner as { readonly reply?: unknown }
   if (typeof reply === 'string')
-    return reply.replace(/^ERR /, '').replace(/ script: [0-9a-f]{40}, on @user_script:\d+\.?$/, '')
+    // Valkey 9 names the line without the script.
+    return reply.replace(/^ERR /, '').replace(/ script: (?:[0-9a-f]{40}, )?on @user_script:\d+\.?$/, '')
   return inner.message.startsWith(`${key}: `) ? inner.message.slice(key.length + 2) : inner.message
 }
 

@@ -8,6 +8,11 @@ export function stringEncoding(bytes: Buffer): string {
   return size <= LONGEST_NUMBER && isWhole(bytes, read.next, size) ? 'int' : 'embstr'
 }
 
+/** Whether this server encodes a string by the length of its key and its time to live too, as Valkey does from 9 on. */
+export function choosesByKey(server: string | undefined): boolean {
+  return Number(/^Valkey (\d+)\./.exec(server ?? '')?.[1] ?? 0) >= 9
+}
+
 /**
  * What OBJECT ENCODING says of a list whose nodes begin here, or nothing where more bytes are needed: as of Redis 7.2 (format
  * 11) a list of one small node is kept without the others.

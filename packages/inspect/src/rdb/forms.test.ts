@@ -197,3 +197,13 @@ test('memory does not grow with the keys, nor with a value', { timeout: 60_000 }
   expect(count).toBe(200_001)
   expect(Math.max(most, used() - before)).toBeLessThan(16 * 2 ** 20)
 })
+
+test.each([
+  ['Valkey 9.1.2', 'unknown'],
+  ['Valkey 8.1.1', 'embstr'],
+])('a string of a snapshot that %s wrote is %s', async (server, encoding) => {
+  const [name, version] = server.split(' ') as [string, string]
+  const written = [0xfa, ...text(`${name.toLowerCase()}-ver`), ...text(version)]
+  const [key] = await read(snapshot(0, text('v'), 'REDIS0011', written))
+  expect(key).toMatchObject({ encoding })
+})

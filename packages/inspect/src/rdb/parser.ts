@@ -1,6 +1,6 @@
 import { rdbReader } from './rdb-reader.ts'
 import { Crc64 } from './crc64.ts'
-import { listEncoding, moduleType, stringEncoding } from './encoding.ts'
+import { choosesByKey, listEncoding, moduleType, stringEncoding } from './encoding.ts'
 import { LEAST_OPCODE, OPCODE, PASSED_OVER } from './opcode.ts'
 import { head, read, Skipper } from './skipper.ts'
 import { SnapshotError } from './snapshot-error.ts'
@@ -126,7 +126,7 @@ export class SnapshotParser {
       if (encoding === undefined) {
         // A number that is written out can be told only when it is all there.
         if (read.size <= LONGEST_NUMBER && valueTo > bytes.length) return this.#lacks(valueTo)
-        encoding = stringEncoding(bytes)
+        encoding = choosesByKey(this.facts.server) ? 'unknown' : stringEncoding(bytes)
       }
     } else encoding ??= listEncoding(bytes, nameTo, this.facts.format)
     const type = form.type ?? moduleType(bytes, nameTo)
