@@ -8,9 +8,10 @@ export function stringEncoding(bytes: Buffer): string {
   return size <= LONGEST_NUMBER && isWhole(bytes, read.next, size) ? 'int' : 'embstr'
 }
 
-/** Whether this server encodes a string by the length of its key and its time to live too, as Valkey does from 9 on. */
+/** Whether this server encodes a string by the length of its key and its time to live too, as Valkey does from 8.1 on. */
 export function choosesByKey(server: string | undefined): boolean {
-  return Number(/^Valkey (\d+)\./.exec(server ?? '')?.[1] ?? 0) >= 9
+  const [, major = 0, minor = 0] = /^Valkey (\d+)\.(\d+)/.exec(server ?? '') ?? []
+  return Number(major) > 8 || (Number(major) === 8 && Number(minor) >= 1)
 }
 
 /**

@@ -11,7 +11,7 @@ import { type KeyFacts, scanKeys } from '../scan/scan.ts'
 import { replicaSnapshot } from './replica.ts'
 import { SnapshotError } from './snapshot-error.ts'
 import { snapshotSource, type SnapshotSourceOptions } from './snapshot.ts'
-import { isRedis6, isValkey9 } from '../../../../test-support/server-version.ts'
+import { isRedis6, embedsKeys } from '../../../../test-support/server-version.ts'
 
 let redis: TemporaryRedis
 let connection: Connection
@@ -151,7 +151,7 @@ test('shows the keys, types, encodings and times to live that the server has', a
   const told = ({ name, type, encoding }: KeyFacts) => ({ name, type, encoding })
   // There its encoding is a matter of its key and its time to live too.
   const asked = (key: KeyFacts) =>
-    told(isValkey9 && key.type === 'string' ? { ...key, encoding: 'unknown' } : key)
+    told(embedsKeys && key.type === 'string' ? { ...key, encoding: 'unknown' } : key)
   // What was written piece by piece stays `raw`, however short; here nothing is.
   expect(sorted(keys, told)).toEqual(sorted(live, asked))
   const before = new Map(live.map((key) => [id(key), key.ttlMs!]))
