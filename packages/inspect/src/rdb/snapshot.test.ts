@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Connection } from 'keyspec'
 import { fromNodeRedis } from 'keyspec/node-redis'
-import { startRedis, type TemporaryRedis } from 'keyspec/testing'
+import { eventually, startRedis, type TemporaryRedis } from 'keyspec/testing'
 import { createClient } from 'redis'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { all } from '../../../../test-support/connected.ts'
@@ -37,7 +37,8 @@ beforeAll(async () => {
 }, 60_000)
 
 async function saved(): Promise<Buffer> {
-  await redis.command('SAVE')
+  // Refused while the server saves by itself, as after many writes.
+  await eventually(() => redis.command('SAVE'), { within: '20s' })
   return readFileSync(join(redis.directory, 'dump.rdb'))
 }
 
